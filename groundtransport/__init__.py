@@ -1,0 +1,30 @@
+"""The Airport Ground-Transport Administration Service."""
+
+import warnings
+
+__version__ = "1.0.0"
+
+# pyramid 2.1 and deform 3.0.1 still import pkg_resources; its farewell notice is nothing a user can act on.
+warnings.filterwarnings("ignore", message="pkg_resources is deprecated as an API", category=UserWarning)
+
+
+def main(global_config, **ini):  # type: ignore[no-untyped-def]  # PasteDeploy's protocol
+    """Return the WSGI application of an ini's ``[app:main]``; a bad setting stops the start by name."""
+    from pyramid.config import Configurator
+
+    from groundtransport import migration, settings
+
+    with Configurator(settings=ini) as config:
+        config.registry["settings"] = settings.read(ini)
+        config.registry["migration"] = migration.head()
+        config.include("groundtransport.db")
+        config.include("groundtransport.security")
+        config.include("groundtransport.resources")
+        config.include("groundtransport.web")
+        config.include("groundtransport.accounts")
+        config.include("groundtransport.airports")
+        config.include("groundtransport.records")
+        config.include("groundtransport.kinds")
+        config.include("groundtransport.audit")
+        config.include("groundtransport.dashboard")
+        return config.make_wsgi_app()

@@ -1,0 +1,17 @@
+"""Airports and cities: real ones, looked up by code."""
+
+from typing import Any
+
+from pyramid.config import Configurator
+
+from groundtransport.airports.lookup import by_code
+
+
+def includeme(config: Configurator) -> None:
+    config.add_request_method(_find_airport, "find_airport")
+    config.scan("groundtransport.airports")
+
+
+def _find_airport(request: Any, code: str) -> Any:
+    """Return the airport of a code, or None: what the tree asks for ``/admin/airports/<code>``."""
+    return by_code(request.dbsession, code)

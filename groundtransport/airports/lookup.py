@@ -1,0 +1,128 @@
+"""Finding airports, and the cities of one."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, case, func, or_, select
+from sqlalchemy.orm import Session
+
+from groundtransport.airports.models import Airport, City
+from groundtransport.airports.names import code_of
+from groundtransport.text import fold
+
+SUGGESTIONS = 20
+RADIUS = 100  # km; holds the city of 91 % of real operator records, with the own city always added
+FEWEST = 5
+NEAREST = 10
+LIKELIEST = 5
+EARTH = 6371.0  # km, mean radius
+KM_PER_DEGREE = 111.2  # of latitude
+HALFWAY_ROUND = 20_000  # km: no place is further away
+
+# The airport list files these under the United States, GeoNames under codes of their own.
+TERRITORIES = {"Puerto Rico": "PR", "Virgin Islands": "VI"}
+
+
+def by_code(dbsession: Session, code: str) -> Airport | None:
+    """Return the airport of an IATA or an ICAO code, in any case."""
+    code = code.upper()
+    if not (code.isascii() and code.isalnum() and len(code) in (3, 4)):
+        return None
+    column = Airport.code if len(code) == 3 else Airport.icao
+    return dbsession.scalars(select(Airport).where(column == code).order_by(Airport.id)).first()
+
+
+def by_airport_name(dbsession: Session, airport_name: str) -> Airport | None:
+    """Return the airport that ``<name> (<code>)`` means: found by the code alone."""
+    code = code_of(airport_name)
+    return by_code(dbsession, code) if code else None
+
+
+def search(dbsession: Session, text: str) -> Sequence[Airport]:
+    """Return up to 20 airports whose name, code or city holds every word of ``text``, best first."""
+    whole = fold(text[:200]).strip()
+    words = whole.replace("(", " ").replace(")", " ").split()
+    if not words:
+        return []
+    matches = [Airport.search_text.contains(word, autoescape=True) for word in words]
+    query = select(Airport).where(Airport.withdrawn_at.is_(None), *matches)
+    return dbsession.scalars(query.order_by(_rank(whole, words[0]), Airport.name).limit(SUGGESTIONS)).all()
+
+
+def _rank(whole: str, first: str) -> ColumnElement[int]:
+    """Best first: the code itself, then what begins with the text, an international airport before a strip.
+
+    ``search_text`` is ``code|icao|city|name``, folded.
+    """
+    international = case((Airport.search_text.contains("international"), 0), else_=1)
+    return case(
+        (func.lower(Airport.code) == whole, 0),
+        (func.lower(Airport.icao) == whole, 1),
+        (Airport.search_text.contains(f"|{whole}|", autoescape=True), 2 + international),
+        (Airport.search_text.contains(f"|{whole}", autoescape=True), 4 + international),
+        (or_(*(Airport.search_text.contains(f"{gap}{first}", autoescape=True) for gap in "| ")), 6 + international),
+        else_=8 + international,
+    )
+
+
+def search_text(code: str, icao: str | None, city: str, name: str) -> str:
+    """Return what ``search`` looks in."""
+    return "|".join(["", *(fold(part or "").replace("|", " ") for part in (code, icao, city, name)), ""])
+
+
+@dataclass(frozen=True)
+class Cities:
+    """The cities of an airport: ``names``, each once and alphabetical, and the few ``likeliest``, best first."""
+
+    names: tuple[str, ...] = ()
+    likeliest: tuple[str, ...] = ()
+
+
+def cities(dbsession: Session, airport: Airport) -> Cities:
+    """Return the airport's own city and the cities within 100 km, else the nearest ten, in the same country."""
+    found = _near(dbsession, airport)
+    own = {airport.city} if airport.city else set()
+    names = sorted({city.name for city, _ in found} | own, key=lambda name: (fold(name), name))
+    weighed = sorted(found, key=lambda pair: pair[0].population * math.exp(-pair[1] / 40), reverse=True)
+    return Cities(tuple(names), tuple(dict.fromkeys(city.name for city, _ in weighed))[:LIKELIEST])
+
+
+Distances = list[tuple[Row[Any], float]]
+
+
+def _near(dbsession: Session, airport: Airport) -> Distances:
+    near = [pair for pair in _within(dbsession, airport, RADIUS) if pair[1] <= RADIUS]
+    reach = RADIUS
+    while len(near) < FEWEST and reach < HALFWAY_ROUND:
+        reach *= 4
+        near = sorted(_within(dbsession, airport, reach), key=lambda pair: pair[1])[:NEAREST]
+    return near
+
+
+def _within(dbsession: Session, airport: Airport, km: float) -> Distances:
+    """Return the cities of the airport's country in a box that holds the circle of ``km``, with their distances."""
+    country = TERRITORIES.get(airport.state, airport.country) if airport.country == "US" else airport.country
+    query = select(City.name, City.latitude, City.longitude, City.population).where(
+        City.country == country, *_box(airport, km)
+    )
+    return [(city, distance(airport, city)) for city in dbsession.execute(query)]
+
+
+def _box(airport: Airport, km: float) -> list[ColumnElement[bool]]:
+    reach = km / KM_PER_DEGREE
+    box = [City.latitude.between(airport.latitude - reach, airport.latitude + reach)]
+    widest = math.cos(math.radians(min(90, abs(airport.latitude) + reach)))
+    sideways = reach / widest if widest > 0.01 else 360
+    if abs(airport.longitude) + sideways < 180:  # else the box crosses the date line or a pole
+        box.append(City.longitude.between(airport.longitude - sideways, airport.longitude + sideways))
+    return box
+
+
+def distance(one: Any, other: Any) -> float:
+    """Return the great-circle distance in km of two places with a latitude and a longitude (haversine)."""
+    a, b = math.radians(one.latitude), math.radians(other.latitude)
+    half_latitude = math.sin((b - a) / 2) ** 2
+    half_longitude = math.sin(math.radians(other.longitude - one.longitude) / 2) ** 2
+    return 2 * EARTH * math.asin(math.sqrt(min(1.0, half_latitude + math.cos(a) * math.cos(b) * half_longitude)))

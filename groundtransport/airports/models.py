@@ -1,0 +1,48 @@
+"""The tables of airports and cities. Rows come from public lists by ``groundtransport init``, not from forms."""
+
+from datetime import datetime
+
+from sqlalchemy import Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from groundtransport.db import Base, Id, UTCDateTime
+
+AIRPORT_NAME_MAX = 200  # '<name> (<code>)'; the longest of the list has 77
+
+
+class Airport(Base):
+    """An airport. Records refer to it by ``id``: codes change and are given again."""
+
+    __tablename__ = "airport"
+    id: Mapped[int] = mapped_column(Id, primary_key=True)
+    code: Mapped[str] = mapped_column(String(3), unique=True)  # IATA
+    icao: Mapped[str | None] = mapped_column(String(4), index=True)
+    name: Mapped[str] = mapped_column(String(AIRPORT_NAME_MAX - 6))
+    city: Mapped[str] = mapped_column(String(120))
+    state: Mapped[str] = mapped_column(String(120))  # the source's name of the subdivision, not a code
+    country: Mapped[str] = mapped_column(String(2))  # ISO 3166-1
+    latitude: Mapped[float]
+    longitude: Mapped[float]
+    search_text: Mapped[str] = mapped_column(Text)
+    # False for an airport that ``airports add`` made: a refresh leaves it alone.
+    is_listed: Mapped[bool] = mapped_column(default=True)
+    # Set when a newer list lacks it: no new records, but those that are there keep it.
+    withdrawn_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
+
+    @property
+    def airport_name(self) -> str:
+        """The canonical string of forms and records: ``<name> (<code>)``."""
+        return f"{self.name} ({self.code})"
+
+
+class City(Base):
+    """A city of at least 5,000 people (GeoNames, CC BY 4.0)."""
+
+    __tablename__ = "city"
+    __table_args__ = (Index(None, "country", "latitude", "longitude"),)
+    id: Mapped[int] = mapped_column(Id, primary_key=True)  # the geonameid
+    name: Mapped[str] = mapped_column(String(200))
+    country: Mapped[str] = mapped_column(String(2))
+    latitude: Mapped[float]
+    longitude: Mapped[float]
+    population: Mapped[int]

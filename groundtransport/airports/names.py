@@ -1,0 +1,12 @@
+"""The airport string of forms and files: ``<airport name> (<airport code>)``."""
+
+import re
+
+# Anchored at the right: 111 names of the list hold brackets themselves, even with another airport's code in them.
+_CODE = re.compile(r"\(\s*([A-Za-z0-9]{3,4})\s*\)\s*\Z", re.ASCII)
+
+
+def code_of(airport_name: str) -> str | None:
+    """Return the code in the last brackets, upper-case: three characters for IATA, four for ICAO; None without one."""
+    match = _CODE.search(airport_name)
+    return match[1].upper() if match else None

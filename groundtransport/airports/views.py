@@ -1,0 +1,33 @@
+"""JSON for the airport field: the search behind it, and one airport's states and cities."""
+
+from typing import Any
+
+from pyramid.request import Request
+from pyramid.view import view_config
+
+from groundtransport.airports import lookup
+from groundtransport.airports.states import states_of
+from groundtransport.resources import Airport, Airports
+from groundtransport.security import Permission
+
+
+@view_config(context=Airports, request_method="GET", permission=Permission.VIEW, renderer="json")
+def search(context: Airports, request: Request) -> dict[str, Any]:
+    """``?q=`` -> the airports whose name, code or city holds every word, best first, at most 20."""
+    values = request.GET.getall("q")
+    found = lookup.search(request.dbsession, values[0]) if len(values) == 1 else []
+    names = ("airport_name", "code", "city", "country")
+    return {"airports": [{name: getattr(airport, name) for name in names} for airport in found]}
+
+
+@view_config(context=Airport, request_method="GET", permission=Permission.VIEW, renderer="json")
+def show(context: Airport, request: Request) -> dict[str, Any]:
+    """The canonical name, the country's states, and the cities with the likeliest few named besides."""
+    airport = context.airport
+    cities = lookup.cities(request.dbsession, airport)
+    return {
+        "airport_name": airport.airport_name,
+        "states": [{"code": state.code, "name": state.name} for state in states_of(airport.country)],
+        "cities": [{"city_name": name} for name in cities.names],
+        "likeliest": cities.likeliest,
+    }

@@ -1,0 +1,86 @@
+"""``groundtransport airports``: a newer list, and airports that the list lacks."""
+
+from pathlib import Path
+
+import click
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from groundtransport import db, kinds
+from groundtransport.airports import loading, lookup
+from groundtransport.airports.models import Airport
+from groundtransport.airports.states import country_name
+from groundtransport.cli.office import Office, pass_office
+
+
+@click.group()
+def airports() -> None:
+    """Keep the list of airports."""
+
+
+@airports.command()
+@click.option(
+    "--file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A CSV file with the columns of airportsdata; without it, the installed airportsdata.",
+)
+@pass_office
+def refresh(office: Office, file: Path | None) -> None:
+    """Bring the airports to a newer list, and report records whose airport vanished."""
+    office.check_migrated()
+    try:
+        rows = list(loading.airports_of(file) if file else loading.packaged_airports())
+    except (loading.BadList, UnicodeDecodeError) as error:
+        raise click.ClickException(str(error)) from error
+    with db.transaction(office.engine) as dbsession:
+        done = loading.refresh_airports(dbsession, rows)
+        click.echo(f"{len(done.added)} added, {len(done.changed)} changed, {len(done.vanished)} vanished.")
+        for code in withdrawn_codes(dbsession):
+            report_records(dbsession, code)
+
+
+def withdrawn_codes(dbsession: Session) -> list[str]:
+    return list(dbsession.scalars(select(Airport.code).where(Airport.withdrawn_at.is_not(None)).order_by(Airport.code)))
+
+
+def report_records(dbsession: Session, code: str) -> None:
+    """Name the records at an airport that is no longer in the list. They stay as they are."""
+    for kind in kinds.kinds().values():
+        model = kind.model
+        at_airport = select(func.count()).select_from(model).where(model.airport_code == code, model.is_live())
+        number = dbsession.scalar(at_airport)
+        if number:
+            click.echo(f"{code} is no longer in the list: {number} {kind.plural.lower()} stand there.")
+
+
+@airports.command()
+@click.argument("code")
+@click.option("--name", required=True)
+@click.option("--country", required=True, help="ISO 3166-1, such as US.")
+@click.option("--city", default="")
+@click.option("--state", default="", help="The name of the state, where the country has any.")
+@click.option("--icao", default="")
+@click.option("--latitude", type=click.FloatRange(-90, 90), required=True, help="Degrees, north positive.")
+@click.option("--longitude", type=click.FloatRange(-180, 180), required=True, help="Degrees, east positive.")
+@pass_office
+def add(office: Office, code: str, name: str, country: str, icao: str, **place: str) -> None:
+    """Add an airport that the list lacks, by its IATA CODE; a refresh leaves it alone."""
+    office.check_migrated()
+    code, icao, country = code.upper(), icao.upper(), country.upper()
+    if not (len(code) == 3 and code.isascii() and code.isalpha()):
+        raise click.BadParameter("An IATA code has three letters.", param_hint="CODE")
+    if icao and not (len(icao) == 4 and icao.isascii() and icao.isalnum()):
+        raise click.BadParameter("An ICAO code has four letters or digits.", param_hint="--icao")
+    if country_name(country) == country:
+        raise click.BadParameter("No country has that code.", param_hint="--country")
+    if not name.strip().isprintable() or not 0 < len(name.strip()) <= Airport.name.type.length:  # type: ignore[attr-defined]
+        raise click.BadParameter("The name is empty, too long, or not printable.", param_hint="--name")
+    row = {"iata": code, "icao": icao, "name": name, "country": country}
+    values = loading.airport_values(
+        {**row, "city": place["city"], "subd": place["state"], "lat": place["latitude"], "lon": place["longitude"]}
+    )
+    with db.transaction(office.engine) as dbsession:
+        if lookup.by_code(dbsession, code):
+            raise click.ClickException(f"There is an airport {code} already.")
+        dbsession.add(Airport(**values, is_listed=False))
+    click.echo(f"Added {name.strip()} ({code}).")

@@ -1,0 +1,87 @@
+"""``groundtransport import`` and ``groundtransport sample``: many records at once, audited as a batch."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+from sqlalchemy.exc import DBAPIError
+
+from groundtransport import db
+from groundtransport.cli.office import Office, pass_office
+from groundtransport.transfer import samples
+from groundtransport.transfer.csvfile import BadFile, BadRows, Rows, count_lines, find_columns
+from groundtransport.transfer.importer import Importer
+
+
+def kind_of(office: Office, name: str) -> Any:
+    kinds = office.registry["kinds"]
+    if name not in kinds:
+        raise click.BadParameter(f"{name} is none of: {', '.join(kinds)}.", param_hint="KIND")
+    return kinds[name]
+
+
+@click.command("import")
+@click.argument("kind_name", metavar="KIND")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@pass_office
+def import_file(office: Office, kind_name: str, file: Path) -> None:
+    """Create a record of each row of a CSV file. Bad rows go to FILE.errors.csv beside it, with the reason."""
+    kind = kind_of(office, kind_name)
+    try:
+        columns, delimiter = find_columns(file, list(kind.fields))
+    except BadFile as bad:
+        raise click.ClickException(str(bad)) from bad
+    importer = Importer(office.registry, kind, office.actor("import"))
+    rows = Rows(file, columns, delimiter)
+    try:
+        errors = bring_in(importer, rows, errors_file(file), count_lines(file))
+    except DBAPIError as error:
+        raise click.ClickException(
+            f"The database refused near line {rows.line}: {error.orig}\n"
+            f"{importer.counts.created} records were created before that, as batch {importer.actor.batch}."
+        ) from error
+    report(importer)
+    if importer.counts.refused:
+        click.echo(f"The bad rows are in {errors}, with the reason in the column error.")
+
+
+def errors_file(file: Path) -> Path:
+    """Return the file for bad rows: beside the input, or here when that folder cannot be written."""
+    folder = file.parent if os.access(file.parent, os.W_OK) else Path()
+    return folder / f"{file.stem}.errors.csv"
+
+
+def bring_in(importer: Importer, rows: Rows, errors: Path, lines: int) -> Path:
+    with BadRows(errors, rows.columns) as bad, click.progressbar(length=lines, label="Importing") as bar:
+        for row, error in importer.run(rows):
+            if error:
+                bad.add(dict(row), error)
+            bar.update(rows.line - bar.pos)
+        bar.update(lines - bar.pos)
+    return errors
+
+
+def report(importer: Importer) -> None:
+    counts = importer.counts
+    click.echo(f"{counts.created:,} created, {counts.refused:,} refused, as batch {importer.actor.batch}.")
+    if counts.warnings:
+        click.echo(f"{len(counts.warnings):,} doubtful values were saved; the first: {counts.warnings[0]}")
+
+
+@click.command()
+@click.argument("kind_name", metavar="KIND")
+@click.option("--records", type=click.IntRange(1), default=1000, show_default=True, help="How many.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same records.")
+@pass_office
+def sample(office: Office, kind_name: str, records: int, seed: int) -> None:
+    """Create realistic records at real airports."""
+    kind = kind_of(office, kind_name)
+    with db.transaction(office.engine) as dbsession:
+        rows = list(samples.rows(dbsession, kind, records, seed))
+    importer = Importer(office.registry, kind, office.actor("sample"))
+    with click.progressbar(importer.run(rows), length=records, label="Writing") as bar:
+        refused = [error for _, error in bar if error]
+    report(importer)
+    if refused:
+        raise click.ClickException(f"The first refusal: {refused[0]}")

@@ -1,0 +1,57 @@
+"""``groundtransport init``: everything a deployment needs before it serves. Safe to repeat, and quick then."""
+
+import os
+
+import click
+from sqlalchemy.exc import DBAPIError
+
+from groundtransport import db, migration
+from groundtransport.cli.office import Office, pass_office
+
+FIRST = "admin"
+
+
+@click.command()
+@pass_office
+def init(office: Office) -> None:
+    """Migrate the database, load airports and cities, make the first administrator."""
+    try:
+        if migration.current(office.engine) != migration.head():
+            click.echo("Migrating the database ...")
+            migration.upgrade(office.engine)
+        load_places(office)
+        make_administrator(office)
+    except DBAPIError as error:
+        raise click.ClickException(f"The database refused: {error.orig}") from error
+
+
+def load_places(office: Office) -> None:
+    from groundtransport.airports import loading
+
+    with db.transaction(office.engine) as dbsession:
+        if not loading.airports_are_loaded(dbsession):
+            click.echo("Loading the airports ...")
+            done = loading.refresh_airports(dbsession, loading.packaged_airports())
+            click.echo(f"  {len(done.added):,} airports")
+        if not loading.cities_are_loaded(dbsession):
+            click.echo("Loading the cities ...")
+            click.echo(f"  {loading.load_cities(dbsession):,} cities (GeoNames, CC BY 4.0)")
+
+
+def make_administrator(office: Office) -> None:
+    from groundtransport.accounts import passwords, users
+    from groundtransport.security import Role
+
+    chosen = os.environ.get("GROUNDTRANSPORT_ADMIN_PASSWORD", "")
+    with db.transaction(office.engine) as dbsession:
+        if users.has_administrator(dbsession):
+            return
+        password = chosen or passwords.make()
+        try:
+            users.add(dbsession, FIRST, Role.ADMINISTRATOR, password, one_time=not chosen)
+        except passwords.PasswordRefused as refused:
+            raise click.ClickException(f"GROUNDTRANSPORT_ADMIN_PASSWORD: {refused}") from refused
+        except users.UserRefused as refused:
+            raise click.ClickException(f"{refused} Give them the role: user role {FIRST} administrator") from refused
+    click.echo(f"\n  The first administrator: {FIRST}")
+    click.echo("  Password: as in GROUNDTRANSPORT_ADMIN_PASSWORD\n" if chosen else f"  One-time password: {password}\n")

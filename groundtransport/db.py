@@ -1,0 +1,172 @@
+"""The declarative base, the engine of either database, and ``request.dbsession``. No table is defined here."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyramid_tm
+import zope.sqlalchemy
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    DateTime,
+    Dialect,
+    Engine,
+    Integer,
+    MetaData,
+    TypeDecorator,
+    create_engine,
+    event,
+    make_url,
+)
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
+from sqlalchemy.sql.functions import GenericFunction
+from transaction import TransactionManager
+
+from groundtransport.settings import Settings
+
+WAIT = 5  # seconds for a lock or a connection: the budget of one request
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+
+
+class Base(DeclarativeBase):
+    # Every constraint has a name, so that a migration can drop it again.
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+
+
+# SQLite numbers rows by itself only in a column of the type INTEGER.
+Id = BigInteger().with_variant(Integer, "sqlite")
+
+
+class UTCDateTime(TypeDecorator[datetime]):
+    """A moment: aware and in UTC on the Python side, without zone in the database."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return value if value is None else value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return value if value is None else value.replace(tzinfo=UTC)
+
+
+class sort_text(GenericFunction[str]):
+    """A text as lists sort it: without case, alike on both databases whatever the server's locale."""
+
+    inherit_cache = True
+
+
+@compiles(sort_text)
+def _sort_text(element: Any, compiler: Any, **options: Any) -> str:
+    return f"lower({compiler.process(element.clauses, **options)})"
+
+
+@compiles(sort_text, "postgresql")
+def _sort_text_postgresql(element: Any, compiler: Any, **options: Any) -> str:
+    return f'lower({compiler.process(element.clauses, **options)} COLLATE "C")'
+
+
+def now() -> datetime:
+    """The moment, in UTC, to the microsecond (what both databases keep)."""
+    return datetime.now(UTC)
+
+
+def make_engine(settings: Settings) -> Engine:
+    """Return the engine of ``settings.database_url``; nothing connects yet."""
+    if settings.is_sqlite:
+        Path(make_url(settings.database_url).database or "").absolute().parent.mkdir(parents=True, exist_ok=True)
+        engine = create_engine(settings.database_url, connect_args={"timeout": WAIT}, pool_timeout=WAIT)
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    return create_engine(
+        settings.database_url,
+        connect_args={"connect_timeout": WAIT, "options": "-c timezone=utc"},
+        pool_timeout=WAIT,
+        pool_pre_ping=True,  # a server that was restarted is noticed before the request, not by it
+    )
+
+
+def writing(engine: Engine) -> Engine:
+    """The same engine and pool for work that will write.
+
+    SQLite must take its lock at BEGIN: a transaction that has read cannot wait for it any more.
+    """
+    return engine.execution_options(begin="IMMEDIATE")
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, record: object) -> None:
+    connection.isolation_level = None  # sqlite3 would begin late, and savepoints would outlive a rollback
+    connection.create_function("split_part", 3, _split_part, deterministic=True)
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    connection.exec_driver_sql(f"BEGIN {connection.get_execution_options().get('begin', 'DEFERRED')}")
+
+
+def _split_part(text: str | None, separator: str, number: int) -> str | None:
+    """PostgreSQL's ``split_part``, for SQLite."""
+    if text is None:
+        return None
+    parts = text.split(separator)
+    return parts[number - 1] if number <= len(parts) else ""
+
+
+def make_session(engine: Engine, tm: TransactionManager, *, write: bool) -> Session:
+    """Return a session that lives in ``tm``'s transaction: of a request, of a command, or of a test."""
+    session = sessionmaker(bind=writing(engine) if write else engine)()
+    # "changed" at once where it is meant to write: bulk statements go unnoticed otherwise, and are rolled back.
+    state = zope.sqlalchemy.datamanager.STATUS_CHANGED if write else zope.sqlalchemy.datamanager.STATUS_ACTIVE
+    zope.sqlalchemy.register(session, initial_state=state, transaction_manager=tm)
+    return session
+
+
+@contextmanager
+def transaction(engine: Engine) -> Iterator[Session]:
+    """Yield the session of one writing transaction, for commands: committed at the end, undone by an exception."""
+    tm = TransactionManager(explicit=True)
+    tm.begin()
+    session = make_session(engine, tm, write=True)
+    try:
+        yield session
+        tm.commit()
+    except BaseException:
+        tm.abort()
+        raise
+    finally:
+        session.close()
+
+
+def _dbsession(request: Any) -> Session:
+    write = request.method not in SAFE_METHODS
+    session = make_session(request.registry["engine"], request.tm, write=write)
+    request.add_finished_callback(lambda _: session.close())
+    return session
+
+
+def includeme(config: Any) -> None:
+    config.registry["engine"] = make_engine(config.registry["settings"])
+    config.add_settings(
+        {
+            "tm.manager_hook": pyramid_tm.explicit_manager,
+            # Without the veto a returned 4xx would commit what was flushed before it.
+            "tm.commit_veto": pyramid_tm.default_commit_veto,
+        }
+    )
+    config.include("pyramid_tm")
+    config.add_request_method(_dbsession, "dbsession", reify=True)

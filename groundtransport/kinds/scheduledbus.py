@@ -1,0 +1,80 @@
+"""Scheduled buses: companies that run to a timetable. Their city is one of the airport's."""
+
+from typing import Any, ClassVar
+
+from pyramid.request import Request
+from pyramid.view import view_config
+from sqlalchemy import String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from groundtransport.airports import lookup
+from groundtransport.db import Base
+from groundtransport.records.fields import AirportCity, Field, Phone, StateField, declare
+from groundtransport.records.forms import RecordSchema
+from groundtransport.records.kind import Kind
+from groundtransport.records.listing import only_once
+from groundtransport.records.model import RecordColumns, SoftDelete
+from groundtransport.resources import Collection
+from groundtransport.security import Permission
+
+
+class ScheduledBus(SoftDelete, RecordColumns, Base):
+    __tablename__ = "scheduledbus"
+
+    company_name: Mapped[str | None] = mapped_column(String(200))
+    company_address: Mapped[str | None] = mapped_column(String(300))
+    company_phone1: Mapped[str | None] = mapped_column(String(40))
+    city: Mapped[str | None] = mapped_column(String(120))
+    state: Mapped[str | None] = mapped_column(String(6))
+    zip_code: Mapped[str | None] = mapped_column(String(20))
+
+
+class ScheduledBusSchema(RecordSchema):
+    company_name = declare(Field, ScheduledBus.company_name, "Company Name")
+    company_phone1 = declare(Phone, ScheduledBus.company_phone1, "Company Phone")
+    company_address = declare(Field, ScheduledBus.company_address, "Company Address", group="contact")
+    city = declare(AirportCity, ScheduledBus.city, "City")
+    state = declare(StateField, ScheduledBus.state, "State")
+    zip_code = declare(Field, ScheduledBus.zip_code, "Zip Code", group="place")
+
+
+class ScheduledBuses(Collection):
+    """``/admin/scheduledbus``, which has an address of its own: the cities of an airport."""
+
+    partial: ClassVar[frozenset[str]] = frozenset({"get-city-scheduled"})
+
+
+@view_config(
+    context=ScheduledBuses,
+    name="get-city-scheduled",
+    request_method="GET",
+    permission=Permission.VIEW,
+    renderer="json",
+)
+def cities_of_airport(context: ScheduledBuses, request: Request) -> dict[str, Any]:
+    """``?airport=<name> (<code>)`` -> its cities; with the ``id`` of a record also that record's, as ``name``."""
+    once = only_once(request.GET.dict_of_lists())
+    airport = lookup.by_airport_name(request.dbsession, once.get("airport", ""))
+    names = lookup.cities(request.dbsession, airport).names if airport else ()
+    answer: dict[str, Any] = {"cities": [{"city_name": name} for name in names]}
+    try:
+        answer["name"] = context[once.get("id", "")].row.city or ""
+    except KeyError:
+        pass  # no id, or a bad one
+    return answer
+
+
+KIND = Kind(
+    name="scheduledbus",
+    title="Scheduled bus",
+    plural="Scheduled buses",
+    model=ScheduledBus,
+    schema=ScheduledBusSchema,
+    columns=("airport_name", "company_name", "company_phone1", "company_address", "city"),
+    filters={
+        "company_name": ("company_name",),
+        "company_address": ("company_address",),
+        "company_phone": ("company_phone1",),
+    },
+    collection=ScheduledBuses,
+)

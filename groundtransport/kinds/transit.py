@@ -1,0 +1,59 @@
+"""Transit services: the public lines that stop at an airport."""
+
+from sqlalchemy import String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from groundtransport.db import Base
+from groundtransport.records.fields import Choice, CityField, Field, Link, Paragraphs, Phone, StateField, declare
+from groundtransport.records.forms import RecordSchema
+from groundtransport.records.kind import Kind
+from groundtransport.records.model import RecordColumns, SoftDelete
+
+
+class Transit(SoftDelete, RecordColumns, Base):
+    __tablename__ = "transit"
+
+    company_name: Mapped[str | None] = mapped_column(String(200))
+    company_address: Mapped[str | None] = mapped_column(String(300))
+    company_phone1: Mapped[str | None] = mapped_column(String(40))
+    company_phone2: Mapped[str | None] = mapped_column(String(40))
+    company_phone3: Mapped[str | None] = mapped_column(String(40))
+    company_link: Mapped[str | None] = mapped_column(String(2000))
+    route_name: Mapped[str | None] = mapped_column(String(200))
+    place: Mapped[str | None] = mapped_column(String(200))
+    city: Mapped[str | None] = mapped_column(String(120))
+    state: Mapped[str | None] = mapped_column(String(6))
+    zip_code: Mapped[str | None] = mapped_column(String(20))
+    description: Mapped[str | None] = mapped_column(String(5000))
+    status: Mapped[str | None] = mapped_column(String(8), index=True)
+
+
+class TransitSchema(RecordSchema):
+    company_name = declare(Field, Transit.company_name, "Company Name")
+    route_name = declare(Field, Transit.route_name, "Route Name")
+    status = declare(Choice, Transit.status, "Status", choices=(("active", "Active"), ("inactive", "Inactive")))
+    description = declare(Paragraphs, Transit.description, "Description")
+    company_phone1 = declare(Phone, Transit.company_phone1, "Company Phone 1")
+    company_phone2 = declare(Phone, Transit.company_phone2, "Company Phone 2")
+    company_phone3 = declare(Phone, Transit.company_phone3, "Company Phone 3")
+    company_link = declare(Link, Transit.company_link, "Company Link")
+    company_address = declare(Field, Transit.company_address, "Company Address", group="contact")
+    place = declare(Field, Transit.place, "Place", group="place", help="Where it stops: a terminal, a bay, a hotel.")
+    city = declare(CityField, Transit.city, "City")
+    state = declare(StateField, Transit.state, "State")
+    zip_code = declare(Field, Transit.zip_code, "Zip Code", group="place")
+
+
+KIND = Kind(
+    name="transit",
+    title="Transit service",
+    plural="Transit services",
+    model=Transit,
+    schema=TransitSchema,
+    columns=("airport_name", "company_name", "route_name", "company_phone1", "city", "status"),
+    filters={
+        "company_name": ("company_name",),
+        "company_address": ("company_address",),
+        "company_phone": ("company_phone1", "company_phone2", "company_phone3"),
+    },
+)

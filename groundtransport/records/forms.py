@@ -1,0 +1,117 @@
+"""From a form to values and back: one schema, bound to the airport that was typed, for pages and imports alike."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import colander
+import deform
+from markupsafe import Markup
+from pyramid.config import Configurator
+from pyramid.request import Request
+from sqlalchemy.orm import Session
+
+from groundtransport.airports import lookup
+from groundtransport.airports.models import AIRPORT_NAME_MAX
+from groundtransport.records.fields import AirportField, Field, Place
+from groundtransport.records.kind import Kind
+from groundtransport.web.fields import submitted
+
+GROUPS = {"airport": "Airport", "company": "Company", "contact": "Contact", "place": "Place"}
+
+
+class RecordSchema(colander.MappingSchema):
+    """What the form of every kind begins with; a kind's schema adds its own fields."""
+
+    airport_name = AirportField(title="Airport", max_length=AIRPORT_NAME_MAX)
+
+
+class ValidationFailure(Exception):
+    """What was typed is no record. ``errors`` maps each field to its messages; ``form`` shows both again."""
+
+    def __init__(self, form: "RecordForm", errors: Mapping[str, list[str]]) -> None:
+        super().__init__(", ".join(errors))
+        self.form, self.errors = form, errors
+
+
+def find_place(
+    dbsession: Session, airport_name: str, default_country: str, before: Mapping[str, Any] | None = None
+) -> Place:
+    """Return what a form with that airport string is about; ``before`` holds the record's values, if there is one."""
+    airport = lookup.by_airport_name(dbsession, airport_name)
+    if airport is None:
+        return Place(default_country, is_new=before is None)
+    stays = before is not None and before["airport_id"] == airport.id
+    cities = partial(lookup.cities, dbsession, airport)
+    return Place(airport.country, airport, cities, before if before and stays else {}, is_new=before is None)
+
+
+def values_of(place: Place, appstruct: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record's values: the fields, and what the airport's name stands for."""
+    assert place.airport is not None  # the schema has refused the rest
+    return {**appstruct, "airport_id": place.airport.id, "airport_code": place.airport.code}
+
+
+def warnings_of(schema: colander.MappingSchema, values: Mapping[str, Any]) -> list[str]:
+    """Return what is doubtful in valid values."""
+    fields = [node for node in schema.children if isinstance(node, Field) and values.get(node.name)]
+    return [warning for node in fields if (warning := node.warning(values[node.name]))]
+
+
+class RecordForm:
+    """The form of one record: what the request sent, laid over what the record holds."""
+
+    def __init__(self, request: Request, kind: Kind, before: Mapping[str, Any] | None = None) -> None:
+        self.kind, self.before = kind, before
+        self.sent = submitted(request, kind.fields) if request.method in ("POST", "PUT") else {}
+        self.typed = {**_texts(kind, before or {}), **self.sent}
+        if before and self.sent and "airport_name" not in self.sent:
+            self.typed["airport_name"] = ""  # it must be sent, also on a change
+        country = request.registry["settings"].default_country
+        self.place = find_place(request.dbsession, self.typed.get("airport_name", ""), country, before)
+        self.schema = kind.schema().bind(place=self.place)
+        self.form = deform.Form(self.schema, renderer=request.registry["deform_renderer"], formid="record")
+
+    def validate(self) -> dict[str, Any]:
+        """Return the record's values; raise ValidationFailure."""
+        try:
+            return values_of(self.place, self.form.validate(list(self.typed.items())))
+        except deform.ValidationFailure as failure:
+            raise ValidationFailure(self, self.errors) from failure
+
+    def warnings(self, values: Mapping[str, Any]) -> list[str]:
+        return warnings_of(self.schema, values)
+
+    @property
+    def errors(self) -> dict[str, list[str]]:
+        return {field.name: field.error.messages() for field in self.form.children if field.error}
+
+    def render(self) -> Markup:
+        """Return the fields as HTML, with what was typed and what is wrong."""
+        self.form.cstruct = {name: self.typed.get(name) or colander.null for name in self.kind.fields}
+        markup: Markup = self.form.serialize(self.form.cstruct)
+        return markup
+
+
+def _texts(kind: Kind, values: Mapping[str, Any]) -> dict[str, str]:
+    return {name: values[name] for name in kind.fields if values.get(name) is not None}
+
+
+class DeformTemplates:
+    """Deform's renderer over our own Jinja templates; its own hold inline scripts, which our policy forbids."""
+
+    def __init__(self, environment: Any) -> None:
+        self.environment = environment
+
+    def __call__(self, name: str, **values: Any) -> Markup:
+        template = self.environment.get_template(f"groundtransport:records/templates/fields/{name}.jinja2")
+        return Markup(template.render(groups=GROUPS, **values))  # noqa: S704  # rendered with autoescape
+
+
+def includeme(config: Configurator) -> None:
+    def fetch_environment() -> None:
+        environment = config.get_jinja2_environment(".jinja2")
+        config.registry["deform_renderer"] = DeformTemplates(environment)
+
+    # pyramid_jinja2 makes its environment when the configuration is committed: ask after that.
+    config.action("deform_renderer", fetch_environment, order=9999)

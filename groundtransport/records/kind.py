@@ -1,0 +1,48 @@
+"""The declaration of a kind: facts alone. It renders nothing and saves nothing."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import colander
+from pyramid.config import Configurator
+
+from groundtransport import resources
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of record.
+
+    ``name`` stands in addresses and in the activity log; ``filters`` maps the name of each text filter to the fields
+    it looks in, and all of them together are what a search looks in, besides the airport.
+    """
+
+    name: str
+    title: str  # of one record: "Transit service"
+    plural: str  # of the list: "Transit services"
+    model: Any
+    schema: type[colander.MappingSchema]
+    columns: tuple[str, ...]  # of the list, by field name
+    filters: Mapping[str, tuple[str, ...]]
+    grants: tuple[Any, ...] = ()  # ACL entries besides those of the whole back office
+    collection: type[resources.Collection] = resources.Collection
+    record: type[resources.Record] = resources.Record
+    fields: Mapping[str, colander.SchemaNode] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fields", {node.name: node for node in self.schema().children})
+
+
+def add_kind(config: Configurator, kind: Kind) -> None:
+    """Add a kind to the tree. Two kinds of one name conflict, and stop the start."""
+
+    def register() -> None:
+        config.registry["kinds"][kind.name] = kind
+
+    config.action(("kind", kind.name), register)
+
+
+def label_of(kind: Kind, values: Mapping[str, Any], record_id: int) -> str:
+    """Return what people call a record: its company, else its number."""
+    return str(values.get("company_name") or f"{kind.title} {record_id}")

@@ -1,0 +1,50 @@
+"""What the table of every kind has, whatever else it holds."""
+
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, ForeignKey, String, Text, true
+from sqlalchemy.orm import Mapped, declared_attr, mapped_column
+
+from groundtransport.airports.models import AIRPORT_NAME_MAX
+from groundtransport.db import Id, UTCDateTime, now
+
+
+class RecordColumns:
+    """The columns of a record. A kind's model adds its own, and ``SoftDelete`` if its records can come back."""
+
+    id: Mapped[int] = mapped_column(Id, primary_key=True, sort_order=-10)
+    airport_id: Mapped[int] = mapped_column(ForeignKey("airport.id"), index=True, sort_order=-9)
+    airport_code: Mapped[str] = mapped_column(String(3), index=True, sort_order=-8)
+    airport_name: Mapped[str] = mapped_column(String(AIRPORT_NAME_MAX), sort_order=-7)
+    created_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now, sort_order=90)
+    updated_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now, sort_order=91)
+    # Counts the changes; an update names the version that it replaces.
+    version: Mapped[int] = mapped_column(default=1, sort_order=92)
+    # What lists search in: kept by the writer, read by records/search.py.
+    search_text: Mapped[str] = mapped_column(Text, sort_order=93)
+
+    @declared_attr.directive
+    @classmethod
+    def __mapper_args__(cls) -> dict[str, object]:
+        # The writer counts: an update raises the version, a deletion does not.
+        return {"version_id_col": cls.version, "version_id_generator": False}
+
+    @declared_attr.directive
+    @classmethod
+    def __table_args__(cls) -> dict[str, object]:
+        return {"sqlite_autoincrement": True}  # else SQLite gives a deleted record's number to the next one
+
+    @classmethod
+    def is_live(cls) -> ColumnElement[bool]:
+        """Return the condition that a record is not deleted."""
+        return true()
+
+
+class SoftDelete:
+    """Adds ``deleted_at``: a deletion sets it, and the record is gone from every list. Put it before RecordColumns."""
+
+    deleted_at: Mapped[datetime | None] = mapped_column(UTCDateTime, index=True, sort_order=94)
+
+    @classmethod
+    def is_live(cls) -> ColumnElement[bool]:
+        return cls.deleted_at.is_(None)

@@ -1,0 +1,73 @@
+"""The one writer: only here is a record added, changed, deleted or restored.
+
+It flushes, then publishes an event inside the same transaction. It never sees a request.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from groundtransport.db import now
+from groundtransport.events import Actor, RecordChanged, RecordCreated, RecordDeleted, RecordRestored, RecordUpdated
+from groundtransport.records.kind import Kind, label_of
+from groundtransport.records.search import search_text
+
+
+class Writer:
+    """Writes the records of one kind for one actor; ``notify`` publishes an event to its subscribers."""
+
+    def __init__(self, dbsession: Session, notify: Callable[[Any], None], kind: Kind, actor: Actor) -> None:
+        self.dbsession, self.notify, self.kind, self.actor = dbsession, notify, kind, actor
+
+    def create(self, values: Mapping[str, Any]) -> Any:
+        """Add a record with these values (every field, ``airport_id`` and ``airport_code``) and return it."""
+        moment = now()
+        record = self.kind.model(created_at=moment, updated_at=moment, version=1)
+        self._assign(record, values)
+        self.dbsession.add(record)
+        self._publish(RecordCreated, record, {}, self.values(record))
+        return record
+
+    def update(self, record: Any, values: Mapping[str, Any]) -> bool:
+        """Change a record; return False, with nothing written, when the values are those it has.
+
+        Raises sqlalchemy.orm.exc.StaleDataError when another transaction changed it since it was read.
+        """
+        before = self.values(record)
+        if all(before[name] == value for name, value in values.items() if name in before):
+            return False
+        self._assign(record, values)
+        record.updated_at = now()
+        record.version += 1
+        self._publish(RecordUpdated, record, before, self.values(record))
+        return True
+
+    def delete(self, record: Any) -> None:
+        """Take a record out of the lists: softly when its model has ``deleted_at``, else for good."""
+        before = self.values(record)
+        if hasattr(self.kind.model, "deleted_at"):
+            record.deleted_at = now()
+        else:
+            self.dbsession.delete(record)
+        self._publish(RecordDeleted, record, before, {})
+
+    def restore(self, record: Any) -> None:
+        """Bring a softly deleted record back."""
+        record.deleted_at = None
+        self._publish(RecordRestored, record, {}, self.values(record))
+
+    def values(self, record: Any) -> dict[str, Any]:
+        """Return what a record says: its fields and its airport."""
+        return {name: getattr(record, name) for name in (*self.kind.fields, "airport_id", "airport_code")}
+
+    def _assign(self, record: Any, values: Mapping[str, Any]) -> None:
+        for name in (*self.kind.fields, "airport_id", "airport_code"):
+            if name in values:
+                setattr(record, name, values[name])
+        record.search_text = search_text(self.kind, self.values(record))
+
+    def _publish(self, event: type[RecordChanged], record: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+        self.dbsession.flush()
+        label = label_of(self.kind, after or before, record.id)
+        self.notify(event(self.kind.name, record.id, label, before, after, self.actor, self.dbsession))

@@ -1,0 +1,125 @@
+"""The whole tree on one page: ``/admin/<kind>/<id>`` as contexts with ACLs.
+
+``__getitem__`` raises KeyError for what is not there, and nothing else. Contexts wrap rows; they are not rows.
+"""
+
+import re
+from typing import Any, ClassVar
+
+from pyramid.authorization import DENY_ALL, Allow, Authenticated
+from pyramid.request import Request
+from sqlalchemy import select
+
+from groundtransport.db import SAFE_METHODS
+from groundtransport.security import Permission, Role
+
+_ID = re.compile(r"[0-9]{1,18}", re.ASCII)
+READING = (Permission.VIEW,)
+WRITING = (Permission.CREATE, Permission.EDIT, Permission.DELETE)
+
+
+class Node:
+    """A place in the tree."""
+
+    __name__: str = ""
+    __parent__: "Node | None" = None
+    __acl__: ClassVar[list[Any]] = []
+
+    def __init__(self, request: Request, name: str = "", parent: "Node | None" = None) -> None:
+        self.request, self.__name__, self.__parent__ = request, name, parent
+
+
+class Root(Node):
+    """``/``: sign-in, health, and the way to Admin."""
+
+    def __getitem__(self, name: str) -> "Admin":
+        if name != "admin":
+            raise KeyError(name)
+        return Admin(self.request, name, self)
+
+
+class Admin(Node):
+    """``/admin``: the dashboard, and everything that needs a sign-in."""
+
+    __acl__: ClassVar[list[Any]] = [
+        (Allow, f"role:{Role.VIEWER}", READING),
+        (Allow, f"role:{Role.EDITOR}", READING + WRITING),
+        (Allow, f"role:{Role.ADMINISTRATOR}", READING + WRITING),
+        (Allow, Authenticated, (Permission.OWN_READ, Permission.OWN)),
+        DENY_ALL,
+    ]
+
+    def __getitem__(self, name: str) -> Node:
+        kind = self.request.registry["kinds"].get(name)
+        if kind:
+            return kind.collection(self.request, kind, self)
+        return PLACES[name](self.request, name, self)
+
+
+class Activity(Node):
+    """``/admin/activity``: what was done to records."""
+
+
+class Airports(Node):
+    """``/admin/airports``: the search behind the airport field, and one airport's cities and states."""
+
+    def __getitem__(self, code: str) -> "Airport":
+        airport = self.request.find_airport(code)
+        if airport is None:
+            raise KeyError(code)
+        return Airport(self.request, airport, self)
+
+
+class Airport(Node):
+    def __init__(self, request: Request, airport: Any, parent: Airports) -> None:
+        super().__init__(request, airport.code, parent)
+        self.airport = airport
+
+
+class Profile(Node):
+    """``/admin/profile``: one's own account."""
+
+
+PLACES: dict[str, type[Node]] = {"activity": Activity, "airports": Airports, "profile": Profile}
+
+
+class Collection(Node):
+    """``/admin/<kind>``: the records of one kind."""
+
+    # The names below it that answer with JSON or a fragment: no page to come back to after a sign-in.
+    partial: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, request: Request, kind: Any, parent: Node) -> None:
+        super().__init__(request, kind.name, parent)
+        self.kind = kind
+
+    def __acl__(self) -> list[Any]:  # type: ignore[override]  # a kind may add grants of its own
+        return list(self.kind.grants)
+
+    def __getitem__(self, name: str) -> "Record":
+        row = self._row(int(name)) if _ID.fullmatch(name) else None
+        if row is None:
+            raise KeyError(name)
+        return self.kind.record(self.request, row, self)
+
+    def _row(self, record_id: int) -> Any:
+        model = self.kind.model
+        query = select(model).where(model.id == record_id, model.is_live())
+        if self.request.method not in SAFE_METHODS:
+            query = query.with_for_update()  # two writers of one record: the second sees what the first did
+        return self.request.dbsession.scalar(query)
+
+
+class Record(Node):
+    """``/admin/<kind>/<id>``: one live record."""
+
+    __parent__: Collection
+
+    def __init__(self, request: Request, row: Any, parent: Collection) -> None:
+        super().__init__(request, str(row.id), parent)
+        self.row = row
+        self.kind = parent.kind
+
+
+def includeme(config: Any) -> None:
+    config.set_root_factory(Root)

@@ -1,0 +1,133 @@
+"""Who may do what: permissions, the identity of a request, the security policy, and the keys derived from the secret.
+
+Nothing here queries: the identity comes from the session, the grants from the tree.
+"""
+
+import hashlib
+import hmac
+import json
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from pyramid.authorization import ACLHelper, Authenticated, Everyone
+from pyramid.interfaces import ICSRFStoragePolicy
+from pyramid.request import Request
+from pyramid.util import strings_differ
+from zope.interface import implementer
+
+
+class Permission(StrEnum):
+    """What a view can ask for. Only VIEW and OWN_READ guard pages that change nothing."""
+
+    VIEW = "view"  # see lists, records and the activity log
+    CREATE = "create"  # add a record
+    EDIT = "edit"  # change a record
+    DELETE = "delete"  # take a record out of the lists
+    OWN_READ = "own:read"  # one's own pages
+    OWN = "own"  # one's own password, preferences and sign-out
+
+
+class Role(StrEnum):
+    VIEWER = "viewer"
+    EDITOR = "editor"
+    ADMINISTRATOR = "administrator"
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The signed-in person. ``epoch`` counts the times that all their sessions were ended."""
+
+    user_id: int
+    name: str
+    role: Role
+    epoch: int
+    must_change_password: bool = False
+
+
+class SecurityPolicy:
+    """Pyramid's security policy: the session names the person, the tree's ACLs decide."""
+
+    def identity(self, request: Request) -> Identity | None:
+        identity: Identity | None = request.session.identity
+        return identity
+
+    def authenticated_userid(self, request: Request) -> str | None:
+        identity = self.identity(request)
+        return str(identity.user_id) if identity else None
+
+    def permits(self, request: Request, context: Any, permission: str) -> Any:
+        identity = self.identity(request)
+        principals = [Everyone]
+        if identity:
+            principals += [Authenticated, f"role:{identity.role}"]
+        return ACLHelper().permits(context, principals, permission)
+
+    def remember(self, request: Request, userid: str, **kw: Any) -> list[tuple[str, str]]:
+        raise TypeError("signing in is request.session.sign_in(user): a session is a row, not a header")
+
+    def forget(self, request: Request, **kw: Any) -> list[tuple[str, str]]:
+        raise TypeError("signing out is request.session.sign_out()")
+
+
+@implementer(ICSRFStoragePolicy)
+class SessionCSRF:
+    """A CSRF token that is computed from the session's secret id, so that it needs no storage and dies with it."""
+
+    def get_csrf_token(self, request: Request) -> str:
+        return self._token(request.registry["settings"].secrets[0], request)
+
+    new_csrf_token = get_csrf_token
+
+    def check_csrf_token(self, request: Request, supplied_token: str) -> bool:
+        # The Origin is asked here, not by Pyramid, which looks at it on https only.
+        if not origin_is_ours(request) or not request.session.presented:
+            return False
+        secrets = request.registry["settings"].secrets
+        return any(not strings_differ(self._token(secret, request), supplied_token) for secret in secrets)
+
+    @staticmethod
+    def _token(secret: bytes, request: Request) -> str:
+        return hmac.new(derive(secret, "csrf/v1"), request.session.token.encode(), "sha256").hexdigest()
+
+
+def origin_is_ours(request: Request) -> bool:
+    """Whether the request's Origin, when it states one, is the address that it was sent to."""
+    origin = request.headers.get("Origin")
+    return origin is None or origin == request.host_url
+
+
+def derive(secret: bytes, info: str) -> bytes:
+    """Return a key of 32 bytes for one use alone: HKDF-SHA256 (RFC 5869) with an empty salt, one block."""
+    extracted = hmac.new(bytes(32), secret, "sha256").digest()
+    return hmac.new(extracted, info.encode() + b"\x01", "sha256").digest()
+
+
+_EDIT_KEY = re.compile(r"[0-9a-f]{32}", re.ASCII)
+
+
+def edit_key(secret: bytes, identity: Identity, kind: str, record_id: int) -> str:
+    """Return the ``key`` of an edit link: an MD5 hash of an HMAC-SHA-256, for one person, kind and record.
+
+    It is an integrity check on links and never the only guard (docs/decisions.md).
+    """
+    message = json.dumps([1, identity.user_id, identity.epoch, kind, record_id], separators=(",", ":"))
+    digest = hmac.new(derive(secret, "edit-link/v1"), message.encode(), "sha256").digest()
+    return hashlib.md5(digest, usedforsecurity=False).hexdigest()
+
+
+def edit_key_is_right(secrets: tuple[bytes, ...], given: list[str], identity: Identity, kind: str, record_id: int) -> bool:
+    """Whether ``given``, all values of the query's ``key``, is the one right key."""
+    if len(given) != 1 or not _EDIT_KEY.fullmatch(given[0]):
+        return False
+    return any(
+        hmac.compare_digest(edit_key(secret, identity, kind, record_id).encode(), given[0].encode())
+        for secret in secrets
+    )
+
+
+def includeme(config: Any) -> None:
+    config.set_security_policy(SecurityPolicy())
+    config.set_csrf_storage_policy(SessionCSRF())
+    config.set_default_csrf_options(require_csrf=True, check_origin=False)

@@ -1,0 +1,136 @@
+"""What the ini file and the environment say, read once into one frozen object.
+
+A missing, misspelt or bad setting stops the start and is named; nothing else reads the environment.
+"""
+
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+PREFIX = "groundtransport."
+PAGE_SIZES = (10, 25, 50, 100)
+SECRET_MIN_LENGTH = 32  # characters; NIST SP 800-107 asks an HMAC key of at least 112 bits
+
+
+class SettingsError(SystemExit):
+    """A setting is missing or bad. As a SystemExit it ends ``pserve`` with its message and no trace."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything an operator decides.
+
+    Times are in seconds, sizes in bytes; ``secrets`` holds the newest first.
+    """
+
+    database_url: str
+    secrets: tuple[bytes, ...] = field(repr=False)
+    hosts: tuple[str, ...] = ("localhost", "127.0.0.1")
+    page_size: int = 25
+    default_country: str = "US"
+    session_idle: int = 30 * 60
+    session_absolute: int = 12 * 60 * 60
+    body_limit: int = 2 * 1024 * 1024
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.database_url.startswith("sqlite")
+
+
+def read(ini: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> Settings:
+    """Return the settings of an ``[app:main]`` section; raise SettingsError with the name of the bad one."""
+    ours = {key.removeprefix(PREFIX): value for key, value in ini.items() if key.startswith(PREFIX)}
+    unknown = set(ours) - set(NUMBERS) - {"hosts", "default_country", "secret_file"}
+    if unknown:
+        raise SettingsError(f"Unknown setting: {PREFIX}{sorted(unknown)[0]}")
+    given = {name: _number(name, ours[name]) for name in NUMBERS if name in ours}
+    if given.get("page_size", PAGE_SIZES[0]) not in PAGE_SIZES:
+        raise SettingsError(f"{PREFIX}page_size must be one of {', '.join(map(str, PAGE_SIZES))}")
+    return Settings(
+        database_url=_database_url(environ.get("DATABASE_URL") or ini.get("sqlalchemy.url", "")),
+        secrets=_secrets(ours.get("secret_file"), environ),
+        hosts=_hosts(ours.get("hosts", "")),
+        default_country=_country(ours.get("default_country", "US")),
+        **given,
+    )
+
+
+NUMBERS = {
+    "page_size": (min(PAGE_SIZES), max(PAGE_SIZES)),
+    "session_idle": (60, 24 * 60 * 60),
+    "session_absolute": (60, 7 * 24 * 60 * 60),
+    "body_limit": (64 * 1024, 1024 * 1024 * 1024),
+}
+
+
+def _number(name: str, text: str) -> int:
+    low, high = NUMBERS[name]
+    if not (text.isascii() and text.isdigit() and low <= int(text) <= high):
+        raise SettingsError(f"{PREFIX}{name} must be a whole number from {low} to {high}, not {text!r}")
+    return int(text)
+
+
+def _database_url(text: str) -> str:
+    if not text:
+        raise SettingsError("sqlalchemy.url is missing, and so is DATABASE_URL in the environment")
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise SettingsError("sqlalchemy.url is not a database address") from None
+    backend = {"postgres": "postgresql"}.get(url.get_backend_name(), url.get_backend_name())
+    if backend not in ("sqlite", "postgresql"):
+        raise SettingsError(f"sqlalchemy.url names {backend!r}; sqlite and postgresql are known")
+    if backend == "sqlite" and not url.database:
+        raise SettingsError("sqlalchemy.url: SQLite needs a file, not memory")
+    driver = "postgresql+psycopg" if backend == "postgresql" else "sqlite"
+    return url.set(drivername=driver).render_as_string(hide_password=False)
+
+
+def _hosts(text: str) -> tuple[str, ...]:
+    hosts = tuple(text.lower().split())
+    if not hosts:
+        raise SettingsError(f"{PREFIX}hosts is missing: the names under which the service is reached")
+    bad = [host for host in hosts if set(host) & set("/@?#\\")]
+    if bad:
+        raise SettingsError(f"{PREFIX}hosts must hold names without scheme, port or path, not {bad[0]!r}")
+    return hosts
+
+
+def _country(text: str) -> str:
+    if not (len(text) == 2 and text.isascii() and text.isupper()):
+        raise SettingsError(f"{PREFIX}default_country must be two capital letters (ISO 3166-1), not {text!r}")
+    return text
+
+
+def _secrets(file: str | None, environ: Mapping[str, str]) -> tuple[bytes, ...]:
+    """The application's secrets: the environment's, else those of a file that development makes for itself."""
+    newest = environ.get("GROUNDTRANSPORT_SECRET", "")
+    if not newest and file:
+        newest = _secret_of(Path(file))
+    if not newest:
+        raise SettingsError("GROUNDTRANSPORT_SECRET is missing in the environment")
+    old = environ.get("GROUNDTRANSPORT_SECRET_OLD", "")
+    for name, secret in (("GROUNDTRANSPORT_SECRET", newest), ("GROUNDTRANSPORT_SECRET_OLD", old)):
+        if secret and len(secret) < SECRET_MIN_LENGTH:
+            raise SettingsError(f"{name} is too short: at least {SECRET_MIN_LENGTH} characters")
+    return tuple(secret.encode() for secret in (newest, old) if secret)
+
+
+def _secret_of(file: Path) -> str:
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        temporary = file.with_name(f"{file.name}.{os.getpid()}")
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+            out.write(secrets.token_urlsafe(48))
+        try:
+            os.link(temporary, file)  # atomic, and the first of two starts wins
+        except FileExistsError:
+            pass
+        finally:
+            temporary.unlink()
+    return file.read_text().strip()

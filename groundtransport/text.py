@@ -1,0 +1,21 @@
+"""Text as searches compare it, and text as forms take it. Imports nothing of ours."""
+
+import re
+import unicodedata
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+def fold(text: str) -> str:
+    """Return ``text`` without case, accents and control characters: NFKD, marks stripped, casefolded."""
+    plain = _without_marks(_CONTROL.sub(" ", text)).casefold()
+    return _without_marks(plain)  # casefold can bring marks back (U+0130), and compatibility forms
+
+
+def digits(text: str) -> str:
+    """Return the ASCII digits of a folded text (full-width and the like have become ASCII there)."""
+    return re.sub(r"[^0-9]", "", text)
+
+
+def _without_marks(text: str) -> str:
+    return "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))

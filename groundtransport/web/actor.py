@@ -1,0 +1,11 @@
+"""Who does it, as the events carry it."""
+
+from pyramid.request import Request
+
+from groundtransport.events import Actor
+
+
+def actor_of(request: Request) -> Actor:
+    """Return the signed-in person of a request as the actor of its changes."""
+    identity = request.identity
+    return Actor(identity.name, identity.user_id, request.id, request.client_addr or "")

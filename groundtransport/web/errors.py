@@ -1,0 +1,112 @@
+"""Errors as answers: a page in the layout, or problem details (RFC 9457) for who prefers JSON. Never a trace."""
+
+import logging
+from http import HTTPStatus
+from typing import Any
+
+from pyramid.httpexceptions import HTTPException, HTTPForbidden, HTTPMethodNotAllowed, HTTPNotFound, HTTPSeeOther
+from pyramid.interfaces import IRequest
+from pyramid.renderers import render_to_response
+from pyramid.request import Request
+from pyramid.response import Response
+from pyramid.view import exception_view_config, forbidden_view_config, notfound_view_config
+from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError  # noqa: A004
+
+from groundtransport.web.links import sign_in_address
+
+log = logging.getLogger(__name__)
+
+HTML, JSON, PROBLEM = "text/html", "application/json", "application/problem+json"
+RETRY_AFTER = 5  # seconds
+
+MESSAGES = {
+    400: "The request could not be understood. Go back: what you typed is still in the form. Then load the page anew.",
+    404: "There is nothing at this address. The record may have been deleted.",
+    405: "This address does not answer to that method.",
+    413: "What was sent is too large.",
+    500: "Something went wrong on our side. Nothing was changed.",
+    503: "The database cannot be reached just now. Nothing was changed. Please try again in a moment.",
+}
+
+
+def prefers_json(request: Request) -> bool:
+    """Whether ``Accept`` ranks JSON above HTML. ``X-Requested-With`` decides nothing."""
+    offers = request.accept.acceptable_offers([HTML, JSON, PROBLEM])
+    return bool(offers) and offers[0][0] != HTML
+
+
+def problem(request: Request, status: int, detail: str, **members: Any) -> Response:
+    """Return problem details (RFC 9457) with the request's id as ``instance``."""
+    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    response = Response(status=status, json_body={**body, "instance": f"urn:request:{request.id}", **members})
+    response.content_type = PROBLEM
+    return response
+
+
+def error(request: Request, status: int, detail: str = "") -> Response:
+    """Return the answer to an error in the form that the client prefers."""
+    detail = detail or MESSAGES.get(status, HTTPStatus(status).phrase)
+    if prefers_json(request):
+        return problem(request, status, detail)
+    values = {"status": status, "title": HTTPStatus(status).phrase, "detail": detail}
+    response = render_to_response("error.jinja2", values, request=request)
+    response.status_int = status
+    return response
+
+
+@exception_view_config(HTTPException)
+def http_error(exception: HTTPException, request: Request) -> Response:
+    if exception.status_int < 400:
+        return exception
+    return error(request, exception.status_int, exception.detail or "")
+
+
+@notfound_view_config()
+def not_found(exception: HTTPNotFound, request: Request) -> Response:
+    """404, or 405 where the address exists and only the method is wrong."""
+    allowed = allowed_methods(request)
+    if allowed and request.method not in allowed:
+        response = error(request, HTTPMethodNotAllowed.code)
+        response.headers["Allow"] = ", ".join(sorted(allowed))
+        return response
+    return error(request, 404)
+
+
+def allowed_methods(request: Request) -> set[str]:
+    """Return the methods that the views of this context and name answer; none where there is no such view."""
+    context, name = getattr(request, "context", None), getattr(request, "view_name", None)
+    if context is None or request.subpath:
+        return set()
+    methods: set[str] = set()
+    for entry in request.registry.introspector.get_category("views"):
+        view = entry["introspectable"]
+        if view["name"] == name and _is_class_of(view["context"], context) and not view["exception_only"]:
+            methods.update(view["request_methods"] or ())
+    return methods
+
+
+def _is_class_of(wanted: Any, context: Any) -> bool:
+    return isinstance(wanted, type) and wanted is not IRequest and isinstance(context, wanted)
+
+
+@forbidden_view_config()
+def forbidden(exception: HTTPForbidden, request: Request) -> Response:
+    """To the sign-in page, which says what is missing."""
+    permission = getattr(exception.result, "permission", "") if exception.result else ""
+    return HTTPSeeOther(sign_in_address(request, missing=str(permission)))
+
+
+@exception_view_config(OperationalError)
+@exception_view_config(InterfaceError)
+@exception_view_config(TimeoutError)
+def database_away(exception: Exception, request: Request) -> Response:
+    log.error("request %s: database: %s", request.id, exception)
+    response = error(request, 503)
+    response.headers["Retry-After"] = str(RETRY_AFTER)
+    return response
+
+
+@exception_view_config(Exception)
+def last_resort(exception: Exception, request: Request) -> Response:
+    log.error("request %s failed", request.id, exc_info=exception)
+    return error(request, 500)

@@ -1,0 +1,60 @@
+"""The gate of ``/admin``: nobody gets past it, to whatever address and by whatever method, without a sign-in.
+
+It also reads the request's text once, so that a broken encoding is a 400 and no view's surprise.
+"""
+
+from collections.abc import Callable
+from urllib.parse import unquote_to_bytes
+
+from pyramid.httpexceptions import HTTPBadRequest, HTTPSeeOther
+from pyramid.registry import Registry
+from pyramid.request import Request
+from pyramid.response import Response
+
+from groundtransport.web.links import segments, sign_in_address
+
+Handler = Callable[[Request], Response]
+
+
+def tween(handler: Handler, registry: Registry) -> Handler:
+    def gate(request: Request) -> Response:
+        if is_inside(request):
+            identity = request.session.identity
+            if identity is None:
+                return HTTPSeeOther(sign_in_address(request))
+            if identity.must_change_password and not is_profile(request):
+                return HTTPSeeOther(request.application_url + "/admin/profile")
+        check_encoding(request)
+        return handler(request)
+
+    return gate
+
+
+def is_inside(request: Request) -> bool:
+    """Whether the address is ``/admin`` or below it; asked of the raw path, which may not be text at all."""
+    return segments(request)[:1] == ("admin",)
+
+
+def is_profile(request: Request) -> bool:
+    return segments(request) == ("admin", "profile")
+
+
+def check_encoding(request: Request) -> None:
+    """Raise HTTPBadRequest for a path, a query or a form that is not UTF-8."""
+    try:
+        request.path_info  # noqa: B018  # reading it decodes it
+        request.GET  # noqa: B018
+        unquote_to_bytes(request.query_string).decode()
+        if request.content_type == "application/x-www-form-urlencoded":
+            unquote_to_bytes(request.body).decode()
+        elif request.content_type == "multipart/form-data":
+            check_parts(request)
+    except (UnicodeError, ValueError):
+        raise HTTPBadRequest("The request is not valid UTF-8.") from None
+
+
+def check_parts(request: Request) -> None:
+    """WebOb puts U+FFFD where a part is not UTF-8: tell it from one that was typed."""
+    texts = [value for value in request.POST.values() if isinstance(value, str)]
+    if any("\ufffd" in text and "\ufffd".encode() not in request.body for text in texts):
+        raise UnicodeError

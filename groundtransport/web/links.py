@@ -1,0 +1,69 @@
+"""Addresses: made in one form, and believed only when they are our own."""
+
+import re
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from pyramid.request import Request
+from pyramid.traversal import split_path_info
+
+from groundtransport.resources import Node
+from groundtransport.web.predicates import asks_for_json
+
+_ID = re.compile(r"[0-9]+", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
+
+
+def address(request: Request, context: Node, *elements: str, query: Any = None) -> str:
+    """Return the path of a context, without trailing slash; ``query`` is a mapping or an encoded string."""
+    path = request.resource_path(context, *elements)
+    path = path.rstrip("/") or "/"
+    text = query if isinstance(query, str) else urlencode(query or {})
+    return f"{path}?{text}" if text else path
+
+
+def is_ours(target: str) -> bool:
+    """Whether ``target`` is a path of this service and of nowhere else."""
+    if not target.startswith("/") or target.startswith("//") or _CONTROL.search(target):
+        return False
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return False
+    return not parts.scheme and not parts.netloc
+
+
+def return_address(request: Request) -> str:
+    """Where a sign-in leads back to: the page itself, or its kind's list for JSON, a fragment or a write."""
+    path = segments(request)
+    kind = request.registry["kinds"].get(path[1]) if len(path) > 1 else None
+    if request.method in ("GET", "HEAD") and not _is_partial(request, path, kind):
+        return str(request.path_qs)
+    return f"/admin/{kind.name}" if kind else "/admin"
+
+
+def segments(request: Request) -> tuple[str, ...]:
+    """Return the path as traversal will walk it, ``..`` resolved; also of a path that is not text."""
+    raw = request.environ.get("PATH_INFO", "").encode("latin-1")
+    return tuple(split_path_info(raw.decode(errors="replace")))
+
+
+def _is_partial(request: Request, path: tuple[str, ...], kind: Any) -> bool:
+    """Whether the address answers with JSON or a fragment: nothing for a browser's address bar."""
+    if kind is None:
+        return path[1:2] == ("airports",) or _has_ajax(request)
+    name = path[2] if len(path) > 2 else ""
+    return _has_ajax(request) or name in kind.collection.partial or (len(path) == 3 and bool(_ID.fullmatch(name)))
+
+
+def _has_ajax(request: Request) -> bool:
+    try:
+        return asks_for_json(request)
+    except UnicodeDecodeError:
+        return True
+
+
+def sign_in_address(request: Request, missing: str = "") -> str:
+    """Return ``/login`` with the way back; ``missing`` names a permission that the signed-in person lacks."""
+    query = f"next={quote(return_address(request), safe='/')}"
+    return f"{request.application_url}/login?{query}" + (f"&missing={quote(missing)}" if missing else "")
