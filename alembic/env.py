@@ -4,6 +4,7 @@ import os
 from logging.config import fileConfig
 
 from alembic import context
+
 from groundtransport import db, kinds, settings
 from groundtransport.accounts import models as accounts
 from groundtransport.audit import models as audit

@@ -117,7 +117,9 @@ def edit_key(secret: bytes, identity: Identity, kind: str, record_id: int) -> st
     return hashlib.md5(digest, usedforsecurity=False).hexdigest()
 
 
-def edit_key_is_right(secrets: tuple[bytes, ...], given: list[str], identity: Identity, kind: str, record_id: int) -> bool:
+def edit_key_is_right(
+    secrets: tuple[bytes, ...], given: list[str], identity: Identity, kind: str, record_id: int
+) -> bool:
     """Whether ``given``, all values of the query's ``key``, is the one right key."""
     if len(given) != 1 or not _EDIT_KEY.fullmatch(given[0]):
         return False

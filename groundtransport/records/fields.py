@@ -21,7 +21,9 @@ from groundtransport.airports.names import code_of
 from groundtransport.airports.states import country_name, find_state, state_name, states_of
 from groundtransport.text import fold
 
-BLANKS = "".join(chr(c) for c in range(0x3001) if chr(c).isspace() and unicodedata.category(chr(c)) != "Cc") + "\t\n\v\f\r"
+BLANKS = (
+    "".join(chr(c) for c in range(0x3001) if chr(c).isspace() and unicodedata.category(chr(c)) != "Cc") + "\t\n\v\f\r"
+)
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,9 @@ class AirportField(Field):
     def convert(self, text: str) -> str:
         airport, code = self.place.airport, code_of(text)
         if code is None:
-            raise colander.Invalid(self, "Write the airport's name and its code in brackets, or choose it from the list.")
+            raise colander.Invalid(
+                self, "Write the airport's name and its code in brackets, or choose it from the list."
+            )
         if airport is None:
             raise colander.Invalid(self, f"No airport has the code {code}. Choose it from the list.")
         if airport.withdrawn_at is not None and airport.code != self.place.stored.get("airport_code"):
@@ -272,7 +276,9 @@ class AirportCity(CityField, Select):
         for name in sorted(self.place.cities.names, key=lambda name: name != text):
             if fold(name) == wanted:
                 return name
-        raise colander.Invalid(self, f"{self.title}: {text} is not one of the cities of {self.place.airport.airport_name}.")
+        raise colander.Invalid(
+            self, f"{self.title}: {text} is not one of the cities of {self.place.airport.airport_name}."
+        )
 
 
 def declare(node: type[Field], column: Any, title: str, **facts: Any) -> Field:

@@ -49,7 +49,9 @@ def conflict(exception: Conflict, request: Request) -> Response:
         response.status_int = 409
         return response
     form = exception.page
-    different = [(node, current[name]) for name, node in kind.fields.items() if form.typed.get(name, "") != (current[name] or "")]
+    different = [
+        (node, current[name]) for name, node in kind.fields.items() if form.typed.get(name, "") != (current[name] or "")
+    ]
     return _again(request, form, 409, theirs=different)
 
 

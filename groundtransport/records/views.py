@@ -189,5 +189,3 @@ class DeleteViews:
         writer_of(self.request, self.kind).delete(self.context.row)
         self.request.session.flash({"text": "{} was deleted.", "name": page["label"]})
         return HTTPSeeOther(page["back"])
-
-

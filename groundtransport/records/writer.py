@@ -67,7 +67,9 @@ class Writer:
                 setattr(record, name, values[name])
         record.search_text = search_text(self.kind, self.values(record))
 
-    def _publish(self, event: type[RecordChanged], record: Any, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+    def _publish(
+        self, event: type[RecordChanged], record: Any, before: Mapping[str, Any], after: Mapping[str, Any]
+    ) -> None:
         self.dbsession.flush()
         label = label_of(self.kind, after or before, record.id)
         self.notify(event(self.kind.name, record.id, label, before, after, self.actor, self.dbsession))

@@ -69,7 +69,9 @@ class BadRows:
     def __enter__(self) -> "BadRows":
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._out:
             self._out.close()
 

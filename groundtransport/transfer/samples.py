@@ -13,11 +13,50 @@ from groundtransport.airports.states import find_state
 from groundtransport.records.kind import Kind
 
 AIRPORTS = 400  # the number of airports that records spread over, the first far more often than the last
-FIRST = ("Alpha", "Blue Line", "Harbour", "Sunrise", "Metro", "Northern", "Eagle", "Crown", "Valley", "Pioneer", "Coral", "Summit")
-SECOND = ("Coaches", "Shuttle", "Transit", "Express", "Bus Lines", "Airport Link", "Motor Coach", "Limousine", "Rapid", "Tours")
+FIRST = (
+    "Alpha",
+    "Blue Line",
+    "Harbour",
+    "Sunrise",
+    "Metro",
+    "Northern",
+    "Eagle",
+    "Crown",
+    "Valley",
+    "Pioneer",
+    "Coral",
+    "Summit",
+)
+SECOND = (
+    "Coaches",
+    "Shuttle",
+    "Transit",
+    "Express",
+    "Bus Lines",
+    "Airport Link",
+    "Motor Coach",
+    "Limousine",
+    "Rapid",
+    "Tours",
+)
 LEGAL = ("", "", "", " Ltd", " Inc.", " & Sons", " GmbH", " S.A.")
-STREETS = ("Terminal Drive", "Airport Road", "Station Street", "Main Street", "Harbour Way", "Park Avenue", "Depot Lane")
-PLACES = ("Terminal 1", "Terminal 2, bay 4", "Ground transport centre", "Arrivals, door 6", "Railway station", "Car park B")
+STREETS = (
+    "Terminal Drive",
+    "Airport Road",
+    "Station Street",
+    "Main Street",
+    "Harbour Way",
+    "Park Avenue",
+    "Depot Lane",
+)
+PLACES = (
+    "Terminal 1",
+    "Terminal 2, bay 4",
+    "Ground transport centre",
+    "Arrivals, door 6",
+    "Railway station",
+    "Car park B",
+)
 
 
 def rows(dbsession: Session, kind: Kind, number: int, seed: int) -> Iterator[dict[str, str]]:

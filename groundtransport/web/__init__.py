@@ -2,15 +2,16 @@
 
 import hashlib
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pyramid.config import Configurator
 from pyramid.exceptions import ConfigurationError
-from pyramid.path import AssetResolver
 from pyramid.static import QueryStringCacheBuster
 from pyramid.tweens import INGRESS
 
 TM = "pyramid_tm.tm_tween_factory"
+STATIC = Path(__file__).parent.parent / "static"
 A_YEAR = 365 * 24 * 60 * 60  # seconds
 
 
@@ -28,12 +29,12 @@ class ContentHash(QueryStringCacheBuster):
     """Static addresses carry a hash of the file, so that browsers may keep them for good."""
 
     def tokenize(self, request: Any, pathspec: str, kw: Any) -> str:
-        return _content_hash(pathspec)
+        return _content_hash(pathspec)  # relative to the folder, in spite of its name
 
 
 @cache
-def _content_hash(pathspec: str) -> str:
-    return hashlib.sha256(AssetResolver().resolve(pathspec).stream().read()).hexdigest()[:16]
+def _content_hash(path: str) -> str:
+    return hashlib.sha256((STATIC / path).read_bytes()).hexdigest()[:16]
 
 
 def includeme(config: Configurator) -> None:

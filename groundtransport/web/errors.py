@@ -10,7 +10,7 @@ from pyramid.renderers import render_to_response
 from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.view import exception_view_config, forbidden_view_config, notfound_view_config
-from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError  # noqa: A004
+from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError
 
 from groundtransport.web.links import sign_in_address
 
@@ -81,8 +81,12 @@ def allowed_methods(request: Request) -> set[str]:
     for entry in request.registry.introspector.get_category("views"):
         view = entry["introspectable"]
         if view["name"] == name and _is_class_of(view["context"], context) and not view["exception_only"]:
-            methods.update(view["request_methods"] or ())
-    return methods
+            methods.update(_as_tuple(view["request_methods"]))
+    return methods | {"HEAD"} if "GET" in methods else methods
+
+
+def _as_tuple(methods: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return (methods,) if isinstance(methods, str) else methods or ()
 
 
 def _is_class_of(wanted: Any, context: Any) -> bool:

@@ -43,10 +43,19 @@ def tween(handler: Handler, registry: Registry) -> Handler:
             check_size(request, settings.body_limit)
             response = handler(request)
         except Exception:
-            response = request.invoke_exception_view(sys.exc_info())
+            response = explain(request)
         return with_headers(request, response)
 
     return guard
+
+
+def explain(request: Request) -> Response:
+    """Return the error page of the exception at hand; plain words where even that fails."""
+    try:
+        return request.invoke_exception_view(sys.exc_info())
+    except Exception:
+        log.exception("request %s: the error page failed", request.id)
+        return Response(f"Something went wrong ({request.id}).", status=500, content_type="text/plain", charset="utf-8")
 
 
 def check_host(request: Request, hosts: tuple[str, ...]) -> None:

@@ -32,8 +32,6 @@ def readyz(context: Root, request: Request) -> Response:
     return Response("ready", content_type="text/plain", charset="utf-8")
 
 
-@view_config(
-    context=Admin, name="about", request_method="GET", permission=Permission.OWN_READ, renderer="about.jinja2"
-)
+@view_config(context=Admin, name="about", request_method="GET", permission=Permission.OWN_READ, renderer="about.jinja2")
 def about(context: Admin, request: Request) -> dict[str, object]:
     return {}
