@@ -1,6 +1,7 @@
 """The Airport Ground-Transport Administration Service."""
 
 import warnings
+from typing import Any
 
 __version__ = "1.0.0"
 
@@ -8,7 +9,7 @@ __version__ = "1.0.0"
 warnings.filterwarnings("ignore", message="pkg_resources is deprecated as an API", category=UserWarning)
 
 
-def main(global_config, **ini):  # type: ignore[no-untyped-def]  # PasteDeploy's protocol
+def main(global_config: dict[str, str], **ini: str) -> Any:
     """Return the WSGI application of an ini's ``[app:main]``; a bad setting stops the start by name."""
     from pyramid.config import Configurator
 

@@ -63,7 +63,7 @@ class UTCDateTime(TypeDecorator[datetime]):
         return value if value is None else value.replace(tzinfo=UTC)
 
 
-class sort_text(GenericFunction[str]):
+class sort_text(GenericFunction[str]):  # noqa: N801  # called like a function of SQL
     """A text as lists sort it: without case, alike on both databases whatever the server's locale."""
 
     inherit_cache = True

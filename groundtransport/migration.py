@@ -1,4 +1,4 @@
-"""Migrations by the package itself: the folder ``alembic/``, which the wheel carries as ``groundtransport/migrations``."""
+"""Migrations by the package itself: the folder ``alembic/``, in the wheel as ``groundtransport/migrations``."""
 
 from importlib.resources import files
 

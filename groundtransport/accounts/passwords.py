@@ -31,12 +31,12 @@ def hash_new(password: str, user_name: str) -> str:
 
 def is_right(password: str, password_hash: str | None) -> bool:
     """Whether the password fits. The hasher runs once also for an unknown person, so that time tells nothing."""
-    known = password_hash is not None and len(password) <= MAX_LENGTH
+    expected = password_hash if password_hash and len(password) <= MAX_LENGTH else _nobody()
     try:
-        _hasher.verify(password_hash if known else _nobody(), password[:MAX_LENGTH])
+        _hasher.verify(expected, password[:MAX_LENGTH])
     except (VerificationError, InvalidHashError):
         return False
-    return known
+    return expected == password_hash
 
 
 def is_outdated(password_hash: str) -> bool:

@@ -105,7 +105,7 @@ class ServerSession:
     def _data(self) -> dict[str, Any]:
         return dict(self._row.data) if self._row else {}
 
-    def flash(self, msg: Any, queue: str = "", allow_duplicate: bool = True) -> None:
+    def flash(self, msg: Any, queue: str = "", allow_duplicate: bool = True) -> None:  # noqa: FBT001, FBT002  # ISession
         """Keep a message for the next page."""
         self._data.setdefault("flash", []).append(msg)
         self.changed()

@@ -42,7 +42,7 @@ def packaged_airports() -> Iterator[dict[str, Any]]:
     import airportsdata  # 20 MB once loaded: not for the web process
 
     for row in airportsdata.load("IATA").values():
-        yield airport_values(row)
+        yield airport_values({**row})
 
 
 def airports_of(file: Path) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, case, func, or_, select
+from sqlalchemy import ColumnElement, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from groundtransport.airports.models import Airport, City
@@ -89,11 +89,11 @@ def cities(dbsession: Session, airport: Airport) -> Cities:
     return Cities(tuple(names), tuple(dict.fromkeys(city.name for city, _ in weighed))[:LIKELIEST])
 
 
-Distances = list[tuple[Row[Any], float]]
+Distances = Sequence[tuple[Any, float]]
 
 
 def _near(dbsession: Session, airport: Airport) -> Distances:
-    near = [pair for pair in _within(dbsession, airport, RADIUS) if pair[1] <= RADIUS]
+    near: Distances = [pair for pair in _within(dbsession, airport, RADIUS) if pair[1] <= RADIUS]
     reach = RADIUS
     while len(near) < FEWEST and reach < HALFWAY_ROUND:
         reach *= 4
@@ -112,7 +112,7 @@ def _within(dbsession: Session, airport: Airport, km: float) -> Distances:
 
 def _box(airport: Airport, km: float) -> list[ColumnElement[bool]]:
     reach = km / KM_PER_DEGREE
-    box = [City.latitude.between(airport.latitude - reach, airport.latitude + reach)]
+    box: list[ColumnElement[bool]] = [City.latitude.between(airport.latitude - reach, airport.latitude + reach)]
     widest = math.cos(math.radians(min(90, abs(airport.latitude) + reach)))
     sideways = reach / widest if widest > 0.01 else 360
     if abs(airport.longitude) + sideways < 180:  # else the box crosses the date line or a pole

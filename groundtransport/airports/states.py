@@ -1,7 +1,9 @@
 """The states of a country: ISO 3166-2, from pycountry."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import pycountry
 
@@ -21,7 +23,7 @@ class State:
 @cache
 def states_of(country: str) -> tuple[State, ...]:
     """Return the states of an ISO 3166-1 country, by name; none where it has none."""
-    found = pycountry.subdivisions.get(country_code=country) or ()
+    found: Iterable[Any] = pycountry.subdivisions.get(country_code=country) or ()  # type: ignore[no-untyped-call]
     states = (State(found_.code, found_.name) for found_ in found if found_.code not in OUTLYING)
     return tuple(sorted(states, key=lambda state: (fold(state.name), state.code)))
 

@@ -1,6 +1,7 @@
 """``groundtransport airports``: a newer list, and airports that the list lacks."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 from sqlalchemy import func, select
@@ -63,7 +64,7 @@ def report_records(dbsession: Session, code: str) -> None:
 @click.option("--latitude", type=click.FloatRange(-90, 90), required=True, help="Degrees, north positive.")
 @click.option("--longitude", type=click.FloatRange(-180, 180), required=True, help="Degrees, east positive.")
 @pass_office
-def add(office: Office, code: str, name: str, country: str, icao: str, **place: str) -> None:
+def add(office: Office, /, code: str, name: str, country: str, icao: str, **place: Any) -> None:
     """Add an airport that the list lacks, by its IATA CODE; a refresh leaves it alone."""
     office.check_migrated()
     code, icao, country = code.upper(), icao.upper(), country.upper()
@@ -73,7 +74,7 @@ def add(office: Office, code: str, name: str, country: str, icao: str, **place: 
         raise click.BadParameter("An ICAO code has four letters or digits.", param_hint="--icao")
     if country_name(country) == country:
         raise click.BadParameter("No country has that code.", param_hint="--country")
-    if not name.strip().isprintable() or not 0 < len(name.strip()) <= Airport.name.type.length:  # type: ignore[attr-defined]
+    if not name.strip().isprintable() or not 0 < len(name.strip()) <= Airport.name.type.length:
         raise click.BadParameter("The name is empty, too long, or not printable.", param_hint="--name")
     row = {"iata": code, "icao": icao, "name": name, "country": country}
     values = loading.airport_values(

@@ -1,5 +1,6 @@
 """Scheduled buses: companies that run to a timetable. Their city is one of the airport's."""
 
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from pyramid.request import Request
@@ -57,10 +58,8 @@ def cities_of_airport(context: ScheduledBuses, request: Request) -> dict[str, An
     airport = lookup.by_airport_name(request.dbsession, once.get("airport", ""))
     names = lookup.cities(request.dbsession, airport).names if airport else ()
     answer: dict[str, Any] = {"cities": [{"city_name": name} for name in names]}
-    try:
+    with suppress(KeyError):  # no id, or a bad one
         answer["name"] = context[once.get("id", "")].row.city or ""
-    except KeyError:
-        pass  # no id, or a bad one
     return answer
 
 

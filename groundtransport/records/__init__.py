@@ -12,7 +12,7 @@ def includeme(config: Configurator) -> None:
     config.registry["kinds"] = {}
     config.add_directive("add_kind", add_kind)
     renderer = JSON()
-    renderer.add_adapter(datetime, lambda moment, request: moment.isoformat())
+    renderer.add_adapter(datetime, lambda moment, _: moment.isoformat())
     config.add_renderer("json", renderer)
     config.include("groundtransport.records.forms")
     config.scan("groundtransport.records")

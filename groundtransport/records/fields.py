@@ -135,6 +135,9 @@ class AirportField(Field):
         return airport.airport_name
 
 
+_NATIONAL = re.compile(r"[0-9 ()./-]+", re.ASCII)
+
+
 class Phone(Field):
     """A telephone number, kept as typed; without a country code it is one of the airport's country."""
 
@@ -162,7 +165,7 @@ class Phone(Field):
     def _is_foreign_to_library(self, text: str) -> bool:
         """Whether the number may be good and only its country's numbers are unknown (Antarctica's, say)."""
         unknown = self.place.country not in phonenumbers.SUPPORTED_REGIONS
-        return unknown and "+" not in text and phonenumbers.is_viable_phone_number(text)
+        return unknown and len(re.sub(r"[^0-9]", "", text)) >= 3 and bool(_NATIONAL.fullmatch(text))
 
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?![0-9])", re.ASCII | re.IGNORECASE)

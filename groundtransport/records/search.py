@@ -49,9 +49,9 @@ def filter_matches(kind: Kind, name: str, text: str) -> ColumnElement[bool]:
         return false()
     number = 1 if name == "airport_name" else list(kind.filters).index(name) + 2
     found = and_(kind.model.search_text.contains(wanted, autoescape=True), _part_holds(kind, number, wanted))
-    if name in kind.filters and set(kind.filters[name]) & set(_phones(kind)) and digits(wanted):
-        if _PHONE.fullmatch(wanted.replace(" ", "")):
-            return or_(found, _digits_match(kind, wanted))
+    looks_in_phones = set(kind.filters.get(name, ())) & set(_phones(kind))
+    if looks_in_phones and _PHONE.fullmatch(wanted.replace(" ", "")):
+        return or_(found, _digits_match(kind, wanted))
     return found
 
 

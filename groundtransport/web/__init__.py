@@ -1,4 +1,4 @@
-"""What every page shares: the outer tweens, addresses, error pages, the layout, and the rule that a view names its permission."""
+"""What every page shares: outer tweens, addresses, error pages, layout, and that a view names its permission."""
 
 import hashlib
 from functools import cache

@@ -12,7 +12,7 @@ def asks_for_json(request: Request) -> bool:
 
 
 class Ajax:
-    def __init__(self, wanted: bool, info: Any) -> None:
+    def __init__(self, wanted: bool, info: Any) -> None:  # noqa: FBT001  # Pyramid's protocol
         self.wanted = wanted
 
     def text(self) -> str:
