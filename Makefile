@@ -13,7 +13,7 @@ help: ## This list
 serve: .venv/ready ## Set everything up and serve it on http://127.0.0.1:6543 (PORT=7000 for another port)
 	@$(BIN)/groundtransport init
 	@echo "Serving on http://127.0.0.1:$(PORT), until Ctrl+C"
-	@exec $(BIN)/pserve development.ini port=$(PORT)
+	@exec $(BIN)/python -W "ignore:pkg_resources" $(BIN)/pserve --server-name any development.ini port=$(PORT)
 
 test: .venv/ready ## Run every test: on SQLite, and on PostgreSQL where a server can be had
 	$(BIN)/pytest $(ARGS)

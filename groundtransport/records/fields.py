@@ -55,6 +55,7 @@ class Field(colander.SchemaNode):
     max_length = 0
     template = "textinput"
     is_phone = False
+    is_link = False
     choices: tuple[tuple[str, str], ...] = ()
     attributes: Mapping[str, str] = {}
 
@@ -176,6 +177,7 @@ class Link(Field):
     """An address on the web, http or https; ``https://`` is put in front of one without a scheme."""
 
     group = "contact"
+    is_link = True
     attributes = {"inputmode": "url", "autocomplete": "off"}
 
     def convert(self, text: str) -> str:
