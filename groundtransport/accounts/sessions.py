@@ -5,6 +5,7 @@ a refused write does not undo it, and on SQLite nobody waits for themselves.
 """
 
 import hashlib
+import logging
 import re
 import secrets
 from collections.abc import Callable
@@ -17,11 +18,14 @@ from pyramid.registry import Registry
 from pyramid.request import Request
 from pyramid.response import Response
 from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy.exc import DBAPIError
 from zope.interface import implementer
 
 from groundtransport.accounts.models import AdminSession, AdminUser
 from groundtransport.db import now, writing
 from groundtransport.security import Identity, Role
+
+log = logging.getLogger(__name__)
 
 SEEN_EVERY = timedelta(minutes=1)
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
@@ -129,6 +133,11 @@ class ServerSession:
 
     # Writing it down
 
+    @property
+    def is_essential(self) -> bool:
+        """Whether a failure to write the session must be told: somebody signs in or out."""
+        return self._signed_in is not None or self._signed_out
+
     def save(self, response: Response) -> None:
         """Write what changed, and set or remove the cookie."""
         if self._signed_in or self._signed_out or self._needs_touch:
@@ -169,7 +178,13 @@ def _hash(token: str) -> str:
 def tween(handler: Callable[[Request], Response], registry: Registry) -> Callable[[Request], Response]:
     def save_session(request: Request) -> Response:
         response = handler(request)
-        request.session.save(response)
+        try:
+            request.session.save(response)
+        except DBAPIError:
+            # What was committed stays committed, and is answered so: only a message is lost, unless this is a sign-in.
+            if request.session.is_essential:
+                raise
+            log.warning("request %s: the session was not written", request.id, exc_info=True)
         return response
 
     return save_session

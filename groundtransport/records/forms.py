@@ -65,7 +65,7 @@ class RecordForm:
         self.kind, self.before = kind, before
         self.sent = submitted(request, kind.fields) if request.method in ("POST", "PUT") else {}
         self.typed = {**_texts(kind, before or {}), **self.sent}
-        if before and self.sent and "airport_name" not in self.sent:
+        if request.method == "PUT" and "airport_name" not in self.sent:
             self.typed["airport_name"] = ""  # it must be sent, also on a change
         country = request.registry["settings"].default_country
         self.place = find_place(request.dbsession, self.typed.get("airport_name", ""), country, before)
