@@ -55,7 +55,7 @@ def find_state(country: str, text: str) -> State | None:
 
 @cache
 def _spellings(name: str) -> frozenset[str]:
-    """Return the keys of the ways to write a name: whole, ``Murcia, Región de`` turned round, each side of a bracket."""
+    """Return the keys of a name as it is written: whole, ``Murcia, Región de`` turned round, each side of a bracket."""
     plain, bracket = _BRACKET.sub("", name), _BRACKET.search(name)
     spellings = {name, plain, " ".join(reversed(plain.split(",", 1)))}
     return frozenset(_key(spelling) for spelling in spellings | ({bracket[1]} if bracket else set()))

@@ -1,0 +1,123 @@
+"""A line of text, a longer text, one of a list: what the other fields build on."""
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+import colander
+import deform.widget
+
+from groundtransport.records.fields.bound import Place
+
+BLANKS = (
+    "".join(chr(c) for c in range(0x3001) if chr(c).isspace() and unicodedata.category(chr(c)) != "Cc") + "\t\n\v\f\r"
+)
+
+
+class Field(colander.SchemaNode):
+    """A line of text. ``group`` names the part of the form that it stands in."""
+
+    schema_type = colander.String
+    missing = None
+    group = "company"
+    help = ""
+    max_length = 0
+    template = "textinput"
+    is_phone = False
+    is_link = False
+    choices: tuple[tuple[str, str], ...] = ()
+    attributes: Mapping[str, str] = {}
+
+    @property
+    def widget(self) -> deform.widget.Widget:
+        return deform.widget.TextInputWidget(template=self.template, strip=False)
+
+    @property
+    def place(self) -> Place:
+        place: Place = self.bindings["place"]
+        return place
+
+    def deserialize(self, cstruct: Any = colander.null) -> Any:
+        """Return the value of a text: None for an empty one; raise colander.Invalid for a bad one."""
+        text = self.clean(cstruct) if isinstance(cstruct, str) else ""
+        if not text:
+            return self.empty()
+        self.check_length(text)
+        # What is stored stays valid, also when the lists have changed since.
+        return text if self.place.stored.get(self.name) == text else self.convert(text)
+
+    def clean(self, text: str) -> str:
+        text = text.strip(BLANKS)
+        if any(unicodedata.category(char) == "Cc" for char in text):
+            raise colander.Invalid(self, f"{self.title} holds a line break or another control character.")
+        return text
+
+    def check_length(self, text: str) -> None:
+        if len(text) > self.max_length:
+            raise colander.Invalid(self, f"{self.title} can have at most {self.max_length:,} characters.")
+
+    def empty(self) -> Any:
+        if self.missing is colander.required:
+            raise colander.Invalid(self, f"{self.title} is required.")
+        return None
+
+    def convert(self, text: str) -> str:
+        return text
+
+    def warning(self, value: str) -> str:
+        """Return why a value is doubtful; "" when it is not. A warning hinders nothing."""
+        return ""
+
+    def shown(self, value: Any) -> str:
+        """Return the value as people read it."""
+        return "" if value is None else str(value)
+
+
+class Paragraphs(Field):
+    """A longer text; line breaks are kept."""
+
+    template = "textarea"
+
+    def clean(self, text: str) -> str:
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").strip(BLANKS)
+        super().clean(lines.replace("\n", " "))
+        return lines
+
+
+class Select(Field):
+    """One of a list."""
+
+    template = "select"
+
+    def options(self) -> tuple[tuple[str, str], ...]:
+        """Return what can be chosen: pairs of value and label."""
+        return self.choices
+
+    def suggested(self) -> tuple[tuple[str, str], ...]:
+        """Return the few options that are shown first."""
+        return ()
+
+    def check_length(self, text: str) -> None:
+        """Leave it to the list: a state's name may be longer than the code that is stored."""
+
+
+class Choice(Select):
+    """A code out of a fixed few; the first is the default of a new record."""
+
+    def empty(self) -> Any:
+        return self.choices[0][0] if self.place.is_new else None
+
+    def convert(self, text: str) -> str:
+        for code, label in self.choices:
+            if text.casefold() in (code.casefold(), label.casefold()):
+                return code
+        labels = ", ".join(label for _, label in self.choices)
+        raise colander.Invalid(self, f"{self.title} must be one of: {labels}.")
+
+    def shown(self, value: Any) -> str:
+        return dict(self.choices).get(value, value or "")
+
+
+def declare(node: type[Field], column: Any, title: str, **facts: Any) -> Field:
+    """Return the field of a column: its name and its greatest length are the column's."""
+    return node(name=column.key, title=title, max_length=column.type.length, **facts)

@@ -1,0 +1,28 @@
+"""What a form is about: the airport that was typed, and what the record held before."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from groundtransport.airports.lookup import Cities
+from groundtransport.airports.models import Airport
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a form is about: the airport that was typed, and what the record held before.
+
+    ``stored`` is empty for a new record and for one that moves to another airport.
+    """
+
+    country: str  # of the airport, else the default country
+    airport: Airport | None = None
+    find_cities: Callable[[], Cities] = Cities
+    stored: Mapping[str, Any] = field(default_factory=dict)
+    is_new: bool = True
+
+    @cached_property
+    def cities(self) -> Cities:
+        """The airport's cities, looked up when somebody asks."""
+        return self.find_cities()
