@@ -114,8 +114,10 @@ def upgrade() -> None:
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("search_text", sa.Text(), nullable=False),
         sa.Column("deleted_at", groundtransport.db.UTCDateTime(), nullable=True),
+        sa.Column("form_token", sa.String(length=64), nullable=True),
         sa.ForeignKeyConstraint(["airport_id"], ["airport.id"], name=op.f("fk_scheduledbus_airport_id_airport")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_scheduledbus")),
+        sa.UniqueConstraint("form_token", name=op.f("uq_scheduledbus_form_token")),
         sqlite_autoincrement=True,
     )
     with op.batch_alter_table("scheduledbus", schema=None) as batch_op:
@@ -147,8 +149,10 @@ def upgrade() -> None:
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("search_text", sa.Text(), nullable=False),
         sa.Column("deleted_at", groundtransport.db.UTCDateTime(), nullable=True),
+        sa.Column("form_token", sa.String(length=64), nullable=True),
         sa.ForeignKeyConstraint(["airport_id"], ["airport.id"], name=op.f("fk_transit_airport_id_airport")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_transit")),
+        sa.UniqueConstraint("form_token", name=op.f("uq_transit_form_token")),
         sqlite_autoincrement=True,
     )
     with op.batch_alter_table("transit", schema=None) as batch_op:

@@ -20,6 +20,8 @@ class RecordColumns:
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now, sort_order=91)
     # Counts the changes; an update names the version that it replaces.
     version: Mapped[int] = mapped_column(default=1, sort_order=92)
+    # The one-time token of the form that made it: sent twice, it leads to the first result.
+    form_token: Mapped[str | None] = mapped_column(String(64), unique=True, sort_order=95)
     # What lists search in: kept by the writer, read by records/search.py.
     search_text: Mapped[str] = mapped_column(Text, sort_order=93)
 

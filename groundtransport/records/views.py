@@ -1,5 +1,6 @@
 """The pages of every kind: list, create, detail, edit, update, delete. They read the kind's declaration."""
 
+import re
 import secrets
 from typing import Any
 
@@ -8,6 +9,7 @@ from pyramid.renderers import render
 from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
+from sqlalchemy.exc import IntegrityError
 
 from groundtransport.records import listing
 from groundtransport.records.conflict import check_version
@@ -84,6 +86,7 @@ class FormViews:
         return HTTPSeeOther(list_address(self.request, self.kind, state))
 
 
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{16,64}", re.ASCII)
 FORM = "groundtransport:records/templates/form.jinja2"
 
 
@@ -106,9 +109,24 @@ class CreateViews(FormViews):
         form = RecordForm(self.request, self.kind)
         if self.wants_refresh:
             return self.page(form, sent_query(self.request, self.kind).state())
-        values = form.validate()
-        record = writer_of(self.request, self.kind).create(values)
-        return self.answer("{} was created.", values, form, record.id)
+        writer, token = writer_of(self.request, self.kind), self.form_token()
+        record = writer.created_by(token)
+        if record is None:
+            values = form.validate()
+            try:
+                with self.request.dbsession.begin_nested():
+                    record = writer.create(values, token)
+                return self.answer("{} was created.", values, form, record.id)
+            except IntegrityError:  # a double click: the other request was first
+                record = writer.created_by(token)
+                if record is None:
+                    raise
+        return self.answer("{} was created already; it was not created again.", writer.values(record), form, record.id)
+
+    def form_token(self) -> str | None:
+        """Return the form's one-time token; None from a client that sends none, or none of ours."""
+        token = submitted(self.request, ("form_token",)).get("form_token", "")
+        return token if _TOKEN.fullmatch(token) else None
 
 
 @view_defaults(context=Record, permission=Permission.EDIT, renderer=FORM)

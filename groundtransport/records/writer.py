@@ -6,6 +6,7 @@ It flushes, then publishes an event inside the same transaction. It never sees a
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from groundtransport.db import now
@@ -20,14 +21,22 @@ class Writer:
     def __init__(self, dbsession: Session, notify: Callable[[Any], None], kind: Kind, actor: Actor) -> None:
         self.dbsession, self.notify, self.kind, self.actor = dbsession, notify, kind, actor
 
-    def create(self, values: Mapping[str, Any]) -> Any:
-        """Add a record with these values (every field, ``airport_id`` and ``airport_code``) and return it."""
+    def create(self, values: Mapping[str, Any], form_token: str | None = None) -> Any:
+        """Add a record with these values (every field, ``airport_id`` and ``airport_code``) and return it.
+
+        Raises sqlalchemy.exc.IntegrityError when another transaction has just used the token.
+        """
         moment = now()
-        record = self.kind.model(created_at=moment, updated_at=moment, version=1)
+        record = self.kind.model(created_at=moment, updated_at=moment, version=1, form_token=form_token)
         self._assign(record, values)
         self.dbsession.add(record)
         self._publish(RecordCreated, record, {}, self.values(record))
         return record
+
+    def created_by(self, form_token: str | None) -> Any:
+        """Return the record that the form with this token made, deleted or not; None if it made none yet."""
+        model = self.kind.model
+        return self.dbsession.scalar(select(model).where(model.form_token == form_token)) if form_token else None
 
     def update(self, record: Any, values: Mapping[str, Any]) -> bool:
         """Change a record; return False, with nothing written, when the values are those it has.
