@@ -15,7 +15,7 @@ from groundtransport.security import Permission, Role
 
 _ID = re.compile(r"[0-9]{1,18}", re.ASCII)
 READING = (Permission.VIEW,)
-WRITING = (Permission.CREATE, Permission.EDIT, Permission.DELETE)
+WRITING = (Permission.CREATE, Permission.EDIT, Permission.DELETE, Permission.RESTORE)
 
 
 class Node:
@@ -96,22 +96,29 @@ class Collection(Node):
     def __acl__(self) -> list[Any]:  # type: ignore[override]  # a kind may add grants of its own
         return list(self.kind.grants)
 
-    def __getitem__(self, name: str) -> "Record":
+    def __getitem__(self, name: str) -> "AnyRecord":
         row = self._row(int(name)) if _ID.fullmatch(name) else None
         if row is None:
             raise KeyError(name)
-        return self.kind.record(self.request, row, self)
+        return (DeletedRecord if row.is_deleted else self.kind.record)(self.request, row, self)
+
+    def live(self, name: str) -> "Record":
+        """Return the live record of an id; raise KeyError for a deleted one, too."""
+        record = self[name]
+        if not isinstance(record, Record):
+            raise KeyError(name)
+        return record
 
     def _row(self, record_id: int) -> Any:
         model = self.kind.model
-        query = select(model).where(model.id == record_id, model.is_live())
+        query = select(model).where(model.id == record_id)
         if self.request.method not in SAFE_METHODS:
             query = query.with_for_update()  # two writers of one record: the second sees what the first did
         return self.request.dbsession.scalar(query)
 
 
-class Record(Node):
-    """``/admin/<kind>/<id>``: one live record."""
+class AnyRecord(Node):
+    """``/admin/<kind>/<id>``: a record, live or deleted. Few views are for both."""
 
     __parent__: Collection
 
@@ -119,6 +126,14 @@ class Record(Node):
         super().__init__(request, str(row.id), parent)
         self.row = row
         self.kind = parent.kind
+
+
+class Record(AnyRecord):
+    """A live record."""
+
+
+class DeletedRecord(AnyRecord):
+    """A softly deleted record: it has a history, and can be restored; everything else of it is gone."""
 
 
 def includeme(config: Any) -> None:

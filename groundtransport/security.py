@@ -25,6 +25,7 @@ class Permission(StrEnum):
     CREATE = "create"  # add a record
     EDIT = "edit"  # change a record
     DELETE = "delete"  # take a record out of the lists
+    RESTORE = "restore"  # bring a deleted record back
     OWN_READ = "own:read"  # one's own pages
     OWN = "own"  # one's own password, preferences and sign-out
 

@@ -25,7 +25,7 @@ LATEST = 10  # entries
 def dashboard(context: Admin, request: Request) -> dict[str, Any]:
     kinds = request.registry["kinds"].values()
     return {
-        "counts": [(kind, listing.count(request.dbsession, kind)) for kind in kinds],
+        "counts": [(kind, listing.count(request.dbsession, kind, listing.live(kind))) for kind in kinds],
         "airports": [(kind, busiest(request.dbsession, kind)) for kind in kinds],
         "entries": entries(request.dbsession, 0, LATEST),
         "titles": {kind.name: kind.title for kind in kinds},

@@ -59,7 +59,7 @@ def cities_of_airport(context: ScheduledBuses, request: Request) -> dict[str, An
     names = lookup.cities(request.dbsession, airport).names if airport else ()
     answer: dict[str, Any] = {"cities": [{"city_name": name} for name in names]}
     with suppress(KeyError):  # no id, or a bad one
-        answer["name"] = context[once.get("id", "")].row.city or ""
+        answer["name"] = context.live(once.get("id", "")).row.city or ""
     return answer
 
 

@@ -26,6 +26,13 @@ def edit_address(request: Request, kind: Kind, record_id: int, state: str) -> st
     return f"/admin/{kind.name}/{record_id}/edit?key={key}" + (f"&{state}" if state else "")
 
 
+def deleted_actions(request: Request, collection: Collection, record_id: int) -> dict[str, str]:
+    """Return the addresses that the signed-in person may use on a deleted row."""
+    here = f"/admin/{collection.kind.name}/{record_id}"
+    may = request.has_permission(Permission.RESTORE, collection)
+    return {"history": f"{here}/history"} | ({"restore": f"{here}/restore"} if may else {})
+
+
 def actions(request: Request, collection: Collection, record_id: int, state: str) -> dict[str, str]:
     """Return the addresses that the signed-in person may use on a row."""
     here, kind = f"/admin/{collection.kind.name}/{record_id}", collection.kind

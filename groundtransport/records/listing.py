@@ -1,12 +1,12 @@
 """A list: from the query's names, ours or DataTables', to one page of rows. Reads columns, not entities."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from pyramid.request import Request
-from sqlalchemy import ColumnElement, Select, String, Text, func, select
+from sqlalchemy import ColumnElement, Select, String, Text, func, not_, select
 from sqlalchemy.orm import Session
 
 from groundtransport.db import sort_text
@@ -18,6 +18,7 @@ from groundtransport.settings import PAGE_SIZES
 NUMBER_MAX = 10**9  # past any page, and inside every integer column
 STATE_MAX = 8_000  # characters of a ``list_state``
 LAST = "last"
+DELETION = ("deleted_at", "deleted_by")  # of a row in the list of the deleted
 FURTHER = ("airport_code", "created_at", "updated_at", "version")  # of a row, besides id and the kind's fields
 
 
@@ -31,6 +32,7 @@ class ListQuery:
     page_no: str = ""
     page_size: int = PAGE_SIZES[0]
     size_sent: bool = False
+    deleted: bool = False  # the recently deleted in place of the live ones
 
     @property
     def is_filtered(self) -> bool:
@@ -39,7 +41,9 @@ class ListQuery:
     def state(self, **changes: str) -> str:
         """Return the list's state as a query string, what was asked for and no more: links and redirects repeat it."""
         size = str(self.page_size) if self.size_sent else ""
+        deleted = "1" if self.deleted else ""
         known = {"q": self.q, **self.filters, "sort": self.sort, "page_no": self.page_no, "page_size": size}
+        known["deleted"] = deleted
         return urlencode([(name, value) for name, value in {**known, **changes}.items() if value])
 
 
@@ -51,6 +55,7 @@ def read_query(kind: Kind, values: Mapping[str, list[str]], default_size: int) -
         q=once.get("q", "").strip(),
         filters={name: once[name].strip() for name in filter_names(kind) if once.get(name, "").strip()},
         sort=_sort(kind, once.get("sort", "")),
+        deleted=once.get("deleted") == "1" and can_restore(kind),
     )
 
 
@@ -81,6 +86,11 @@ def of_state(kind: Kind, state: str, default_size: int) -> ListQuery:
     for name, value in parse_qsl(state[:STATE_MAX].removeprefix("?"), errors="replace"):
         values.setdefault(name, []).append(value)
     return read_query(kind, values, default_size)
+
+
+def can_restore(kind: Kind) -> bool:
+    """Whether the kind's deletions are soft."""
+    return hasattr(kind.model, "deleted_at")
 
 
 def filter_names(kind: Kind) -> list[str]:
@@ -120,8 +130,14 @@ def live(kind: Kind) -> ColumnElement[bool]:
     return condition
 
 
-def count(dbsession: Session, kind: Kind, conditions: Iterable[ColumnElement[bool]] = ()) -> int:
-    return dbsession.scalar(select(func.count()).select_from(kind.model).where(live(kind), *conditions)) or 0
+def scope(kind: Kind, query: ListQuery) -> ColumnElement[bool]:
+    """Return the condition of the records that a query is about at all: the live ones, or the deleted ones."""
+    return not_(live(kind)) if query.deleted else live(kind)
+
+
+def count(dbsession: Session, kind: Kind, *conditions: ColumnElement[bool]) -> int:
+    """Return how many records fulfil all conditions."""
+    return dbsession.scalar(select(func.count()).select_from(kind.model).where(*conditions)) or 0
 
 
 def conditions(kind: Kind, query: ListQuery) -> list[ColumnElement[bool]]:
@@ -139,15 +155,16 @@ def conditions(kind: Kind, query: ListQuery) -> list[ColumnElement[bool]]:
 
 def rows(dbsession: Session, kind: Kind, query: ListQuery, start: int, length: int) -> list[dict[str, Any]]:
     """Return ``length`` rows from ``start`` on, as plain values: ``id``, the kind's fields, and FURTHER."""
-    columns = [getattr(kind.model, name) for name in sortable(kind)]
-    wanted = select(*columns).where(live(kind), *conditions(kind, query))
+    names = [*sortable(kind), *(DELETION if query.deleted else ())]
+    columns = [getattr(kind.model, name) for name in names]
+    wanted = select(*columns).where(scope(kind, query), *conditions(kind, query))
     page = _sorted(kind, query, wanted).offset(start).limit(length)
     return [dict(row._mapping) for row in dbsession.execute(page)]
 
 
 def _sorted(kind: Kind, query: ListQuery, wanted: Select[Any]) -> Select[Any]:
     """Sort a selection; ties are broken by id, and an absent value comes before every other."""
-    name = query.sort.removeprefix("-") or "id"
+    name = query.sort.removeprefix("-") or ("deleted_at" if query.deleted else "id")
     column = getattr(kind.model, name)
     key = sort_text(column) if isinstance(column.type, String | Text) else column
     descending = query.sort.startswith("-") or not query.sort
@@ -178,8 +195,9 @@ class Page:
 
 
 def _counts(dbsession: Session, kind: Kind, query: ListQuery) -> tuple[int, int]:
-    total = count(dbsession, kind)
-    return total, count(dbsession, kind, conditions(kind, query)) if query.is_filtered else total
+    scoped = scope(kind, query)
+    total = count(dbsession, kind, scoped)
+    return total, count(dbsession, kind, scoped, *conditions(kind, query)) if query.is_filtered else total
 
 
 def page(dbsession: Session, kind: Kind, query: ListQuery) -> Page:

@@ -41,12 +41,21 @@ class RecordColumns:
         """Return the condition that a record is not deleted."""
         return true()
 
+    @property
+    def is_deleted(self) -> bool:
+        return False
+
 
 class SoftDelete:
     """Adds ``deleted_at``: a deletion sets it, and the record is gone from every list. Put it before RecordColumns."""
 
     deleted_at: Mapped[datetime | None] = mapped_column(UTCDateTime, index=True, sort_order=94)
+    deleted_by: Mapped[str | None] = mapped_column(String(64), sort_order=94)
 
     @classmethod
     def is_live(cls) -> ColumnElement[bool]:
         return cls.deleted_at.is_(None)
+
+    @property
+    def is_deleted(self) -> bool:
+        return self.deleted_at is not None

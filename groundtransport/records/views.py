@@ -5,22 +5,26 @@ import secrets
 from typing import Any
 
 from pyramid.httpexceptions import HTTPSeeOther
-from pyramid.renderers import render
+from pyramid.renderers import render, render_to_response
 from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
 from sqlalchemy.exc import IntegrityError
 
+from groundtransport.airports import lookup
 from groundtransport.records import listing
 from groundtransport.records.conflict import check_version
 from groundtransport.records.forms import RecordForm
 from groundtransport.records.kind import Kind, label_of
-from groundtransport.records.links import actions, edit_address, list_address, sent_query
+from groundtransport.records.links import actions, deleted_actions, edit_address, list_address, sent_query
 from groundtransport.records.writer import Writer
-from groundtransport.resources import Collection, Record
+from groundtransport.resources import Collection, DeletedRecord, Record
 from groundtransport.security import Permission, edit_key_is_right
 from groundtransport.web.actor import actor_of
+from groundtransport.web.errors import error
 from groundtransport.web.fields import submitted
+
+DELETED = "groundtransport:records/templates/deleted.jinja2"
 
 
 def writer_of(request: Request, kind: Kind) -> Writer:
@@ -33,20 +37,26 @@ class ListViews:
         self.context, self.request, self.kind = context, request, context.kind
 
     @view_config(ajax=False, renderer="groundtransport:records/templates/list.jinja2")
-    def html(self) -> dict[str, Any]:
+    def html(self) -> Any:
         query = listing.of_request(self.kind, self.request)
         page = listing.page(self.request.dbsession, self.kind, query)
         state = query.state(page_no=str(page.number)) if query.page_no else query.state()
         for row in page.rows:
-            row["actions"] = actions(self.request, self.context, row["id"], state)
-        return {"kind": self.kind, "page": page, "query": query, "context": self.context}
+            row["actions"] = self.actions(query, row["id"], state)
+        values = {"kind": self.kind, "page": page, "query": query, "context": self.context, "state": state}
+        return render_to_response(DELETED, values, request=self.request) if query.deleted else values
+
+    def actions(self, query: listing.ListQuery, record_id: int, state: str) -> dict[str, str]:
+        if query.deleted:
+            return deleted_actions(self.request, self.context, record_id)
+        return actions(self.request, self.context, record_id, state)
 
     @view_config(ajax=True, renderer="json")
     def datatables(self) -> dict[str, Any]:
         query, answer = listing.datatables(self.request.dbsession, self.kind, self.request)
         for row in answer["data"]:
             row["DT_RowId"] = f"record-{row['id']}"
-            row["actions"] = actions(self.request, self.context, row["id"], query.state())
+            row["actions"] = self.actions(query, row["id"], query.state())
         return answer
 
 
@@ -205,5 +215,23 @@ class DeleteViews:
         check_version(self.request, self.context.row, self)
         page = self.page(sent_query(self.request, self.kind).state())
         writer_of(self.request, self.kind).delete(self.context.row)
-        self.request.session.flash({"text": "{} was deleted.", "name": page["label"]})
+        undo = f"{page['action']}/restore" if listing.can_restore(self.kind) else ""
+        self.request.session.flash(
+            {"text": "{} was deleted.", "name": page["label"], "undo": undo, "state": page["state"]}
+        )
         return HTTPSeeOther(page["back"])
+
+
+@view_config(context=DeletedRecord, name="restore", request_method="POST", permission=Permission.RESTORE)
+def restore(context: DeletedRecord, request: Request) -> Response:
+    """Bring a deleted record back, as long as its airport takes records."""
+    query = sent_query(request, context.kind)
+    airport = lookup.by_code(request.dbsession, context.row.airport_code)
+    if airport is None or airport.withdrawn_at is not None:
+        return error(request, 422, f"{context.row.airport_name} is no longer in the list of airports.")
+    writer = writer_of(request, context.kind)
+    writer.restore(context.row)
+    label = label_of(context.kind, writer.values(context.row), context.row.id)
+    href = edit_address(request, context.kind, context.row.id, query.state())
+    request.session.flash({"text": "{} was restored.", "name": label, "href": href})
+    return HTTPSeeOther(list_address(request, context.kind, query.state()))

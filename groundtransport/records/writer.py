@@ -56,14 +56,14 @@ class Writer:
         """Take a record out of the lists: softly when its model has ``deleted_at``, else for good."""
         before = self.values(record)
         if hasattr(self.kind.model, "deleted_at"):
-            record.deleted_at = now()
+            record.deleted_at, record.deleted_by = now(), self.actor.name
         else:
             self.dbsession.delete(record)
         self._publish(RecordDeleted, record, before, {})
 
     def restore(self, record: Any) -> None:
         """Bring a softly deleted record back."""
-        record.deleted_at = None
+        record.deleted_at = record.deleted_by = None
         self._publish(RecordRestored, record, {}, self.values(record))
 
     def values(self, record: Any) -> dict[str, Any]:

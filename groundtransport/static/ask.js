@@ -1,0 +1,41 @@
+// Asking the server: one way to fetch that knows a signed-out session, a deleted record and a dead line apart.
+(() => {
+  const PATIENCE = 15_000; // ms; a browser by itself would wait for minutes
+
+  class Refusal extends Error {
+    constructor(reason) {
+      super(reason);
+      this.reason = reason; // "signed-out", "gone", "failed", or "dropped" when the caller itself gave up
+    }
+  }
+
+  // Return the answer as "json" or "text"; throw a Refusal. The time-out covers the body, too.
+  window.ask = async (address, { as = "json", signal }) => {
+    const accept = as === "json" ? "application/json" : "text/html";
+    try {
+      const response = await fetch(address, {
+        headers: { Accept: accept },
+        redirect: "manual", // a redirect leads to the sign-in page, whose HTML is no answer
+        signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]),
+      });
+      if (response.type === "opaqueredirect") throw new Refusal("signed-out");
+      if (response.status === 404) throw new Refusal("gone");
+      if (!response.ok) throw new Refusal("failed");
+      return await response[as]();
+    } catch (error) {
+      if (signal.aborted) throw new Refusal("dropped");
+      throw error instanceof Refusal ? error : new Refusal("failed");
+    }
+  };
+
+  // Return the address of the sign-in page that leads back to where the reader is now.
+  window.signInAddress = () => `/login?next=${encodeURIComponent(location.pathname + location.search)}`;
+
+  // Return an element with attributes and children; a text child stays text.
+  window.element = (name, attributes = {}, ...children) => {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    made.append(...children);
+    return made;
+  };
+})();

@@ -1,0 +1,227 @@
+"""The search and the filters of the list, by example and against a plain scan of the records."""
+
+import unicodedata
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from groundtransport import db
+from groundtransport.airports import lookup
+from groundtransport.events import Actor
+from groundtransport.records.writer import Writer
+from tests.site import HEATHROW, JFK, Client, Site
+
+ALPHA = {"company_name": "Alpha Coaches", "company_address": "12 Main Street", "company_phone1": "(718) 217-5477"}
+ZURI = {"company_name": "Zürich Straße 100%_\\", "company_address": "Élysée 7", "airport_name": HEATHROW}
+
+
+# What each query finds of A and Z
+EXAMPLES: list[tuple[dict[str, str], str]] = [
+    ({}, "AZ"),
+    ({"q": "alpha"}, "A"),
+    ({"q": "LPH"}, "A"),
+    ({"q": "main street"}, "A"),
+    ({"q": "street jfk alpha"}, "A"),  # every word somewhere
+    ({"q": "street lhr"}, ""),
+    ({"q": "heathrow"}, "Z"),
+    ({"q": "LHR"}, "Z"),
+    ({"q": "lhr)"}, "Z"),
+    ({"q": "zurich strasse"}, "Z"),
+    ({"q": "ZU\u0308RICH"}, "Z"),
+    ({"q": "elysee"}, "Z"),
+    ({"q": "álphà"}, "A"),
+    ({"q": "217-5477"}, "A"),
+    ({"q": "(718) 217-5477"}, "A"),
+    ({"q": "7182175477"}, "A"),
+    ({"q": "18217"}, "A"),
+    ({"q": "%"}, "Z"),
+    ({"q": "_"}, "Z"),
+    ({"q": "\\"}, "Z"),
+    ({"q": "100%"}, "Z"),
+    ({"q": "al_ha"}, ""),
+    ({"q": "al%ha"}, ""),
+    ({"q": "  "}, "AZ"),
+    ({"q": "coaches12"}, ""),  # no word stands across two fields
+    ({"search[value]": "alpha"}, "A"),
+    ({"search[value]": "ZURICH lhr"}, "Z"),
+    ({"company_name": "a coa"}, "A"),
+    ({"company_name": "main"}, ""),
+    ({"company_name": "jfk"}, ""),
+    ({"company_name": "ZURICH str"}, "Z"),
+    ({"company_name": "%_"}, "Z"),
+    ({"company_name": "%"}, "Z"),
+    ({"company_name": ""}, "AZ"),
+    ({"company_address": "2 MAIN"}, "A"),
+    ({"company_address": "alpha"}, ""),
+    ({"company_address": "elysee"}, "Z"),
+    ({"company_phone": "(718) 217"}, "A"),
+    ({"company_phone": "7182175477"}, "A"),
+    ({"company_phone": "217.54"}, "A"),
+    ({"company_phone": "12"}, ""),
+    ({"company_phone": "alpha"}, ""),
+    ({"airport_name": "kennedy INTER"}, "A"),
+    ({"airport_name": "alpha"}, ""),
+    ({"airport_code": "JFK"}, "A"),
+    ({"airport_code": "jfk"}, "A"),
+    ({"airport_code": " lhr "}, "Z"),
+    ({"airport_code": "JF"}, ""),
+    ({"airport_code": "%"}, ""),
+    ({"airport_code": "J_K"}, ""),
+    ({"company_name": "alpha", "airport_code": "JFK", "company_phone": "718", "q": "main"}, "A"),
+    ({"company_name": "alpha", "airport_code": "LHR"}, ""),
+    ({"q": "alpha", "company_address": "elysee"}, ""),
+]
+
+
+def test_the_list_finds_by_every_word_and_every_filter(client: Client, kind: str) -> None:
+    named = {client.create(kind, **ALPHA): "A", client.create(kind, **ZURI): "Z"}
+
+    found = ["".join(sorted(named[row["id"]] for row in client.rows(kind, **query))) for query, _ in EXAMPLES]
+
+    wrong = [(*example, got) for example, got in zip(EXAMPLES, found, strict=True) if example[1] != got]
+    assert wrong == []
+
+
+def test_a_repeated_filter_counts_as_none(client: Client, kind: str) -> None:
+    client.create(kind, **ALPHA)
+
+    for name in ("q", "company_name", "airport_code", "search[value]"):
+        assert len(client.get(f"/admin/{kind}?ajax=1&{name}=nobody&{name}=nobody").json["data"]) == 1
+
+
+def test_the_phone_filter_looks_in_every_phone(client: Client) -> None:
+    made = [client.create("transit", **{f"company_phone{n}": f"(718) 217-547{n}"}) for n in (1, 2, 3)]
+
+    assert [row["id"] for row in client.rows("transit", company_phone="718217547", sort="id")] == made
+    assert [client.rows("transit", company_phone=f"-547{n}")[0]["id"] for n in (1, 2, 3)] == made
+    assert [client.rows("transit", q=f"718217547{n}")[0]["id"] for n in (1, 2, 3)] == made
+
+
+def test_transit_services_are_filtered_by_status(client: Client) -> None:
+    client.create("transit", company_name="A")
+    client.create("transit", company_name="I", status="inactive")
+    expected = {"active": "A", "INACTIVE": "I", "Active": "A", "": "AI", "act": "", "%": ""}
+
+    found = {status: [row["company_name"] for row in client.rows("transit", status=status)] for status in expected}
+
+    assert {status: "".join(sorted(names)) for status, names in found.items()} == expected
+
+
+def test_html_and_json_find_the_same(client: Client, kind: str) -> None:
+    client.create(kind, **ALPHA)
+    client.create(kind, **ZURI)
+    client.get("/admin")  # the message of the creation names the record, too
+
+    page = client.get(f"/admin/{kind}", {"q": "zurich", "company_address": "ely"})
+
+    assert "Zürich" in page.html.find("tbody").get_text()
+    assert "Alpha" not in page.text
+    assert page.html.find("input", {"name": "q"})["value"] == "zurich"
+    assert page.html.find("input", {"name": "company_address"})["value"] == "ely"
+
+
+def test_a_change_is_found_at_once_and_the_old_text_no_more(client: Client, kind: str) -> None:
+    record_id = client.create(kind, **ALPHA)
+
+    client.put(f"/admin/{kind}/{record_id}", {"airport_name": HEATHROW, "company_name": "Beta", "company_phone1": ""})
+
+    assert client.rows(kind, q="alpha") == client.rows(kind, q="jfk") == client.rows(kind, q="7182175477") == []
+    assert len(client.rows(kind, q="beta heathrow main")) == 1
+
+
+# Against a plain scan
+
+RECORDS = [
+    {"company_name": name, "company_address": address, "company_phone1": phone, "airport_name": airport}
+    for name, address in [
+        ("Alpha Coaches", "12 Main Street"),
+        ("alpha_line 100%", "Straße des 17. Juni"),
+        ("Łódź İstanbul", None),
+        ("Œuvre & ﬁne \\ Co", "Terminal 4, Gate B"),
+        (None, "São Paulo 5477"),
+        ("Zürich–Élan", "12/14 Main St."),
+        ("東京バス", "Ｆｕｌｌ width ４２"),
+    ]
+    for phone in ["(718) 217-5477", "+41 44 123 45 67", None]
+    for airport in [JFK, HEATHROW]
+]
+FIELDS = ("company_name", "company_address", "company_phone1", "airport_name")
+FILTERS = ("company_name", "company_address", "company_phone", "airport_name", "airport_code")
+
+
+def fold(text: str | None) -> str:
+    """Without case and accents."""
+    for _ in range(2):
+        text = "".join(c for c in unicodedata.normalize("NFKD", text or "") if not unicodedata.combining(c)).casefold()
+    return text or ""
+
+
+def digits(text: str) -> str:
+    return "".join(c for c in text if c in "0123456789")
+
+
+def phone_holds(record: dict[str, str | None], wanted: str) -> bool:
+    is_phone = digits(wanted) and set(wanted) <= set("0123456789 ()+-./")
+    phone = fold(record["company_phone1"])
+    return wanted in phone or bool(is_phone and digits(wanted) in digits(phone))
+
+
+def fits(record: dict[str, str | None], name: str, text: str) -> bool:
+    wanted = fold(text).strip()
+    if name == "q":
+        return all(
+            phone_holds(record, word) or any(word in fold(record[field]) for field in FIELDS) for word in wanted.split()
+        )
+    if name == "airport_code":
+        return not wanted or fold((record["airport_name"] or "")[-4:-1]) == wanted
+    if name == "company_phone":
+        return not wanted or phone_holds(record, wanted)
+    return wanted in fold(record[name])
+
+
+TEXTS = sorted({text for record in RECORDS for text in record.values() if text} | {"JFK", "LHR", "zz", "%", "_", "4"})
+
+
+@st.composite
+def asked_text(draw: st.DrawFn) -> str:
+    """A piece of what the records hold, as somebody else would type it."""
+    whole = draw(st.sampled_from(TEXTS))
+    start = draw(st.integers(0, len(whole) - 1))
+    piece = whole[start : draw(st.integers(start + 1, len(whole)))]
+    return draw(st.sampled_from([str, str.upper, str.lower, fold, lambda text: digits(text) or text]))(piece)
+
+
+@pytest.fixture
+def records(site: Site, kind: str) -> dict[int, dict[str, str | None]]:
+    """The records of the scan, by id."""
+    with db.transaction(site.engine) as dbsession:
+        airports = {name: lookup.by_airport_name(dbsession, name) for name in (JFK, HEATHROW)}
+        writer = Writer(dbsession, lambda event: None, site.kinds[kind], Actor("test"))
+        found = {}
+        for record in RECORDS:
+            airport = airports[record["airport_name"]]
+            found[writer.create({**record, "airport_id": airport.id, "airport_code": airport.code}).id] = record
+        return found
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    query=st.dictionaries(
+        st.sampled_from(["q", *FILTERS]),
+        st.one_of(asked_text(), st.tuples(asked_text(), asked_text()).map(" ".join)),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_every_query_finds_what_a_plain_scan_finds(
+    client: Client, kind: str, records: dict[int, dict[str, str | None]], query: dict[str, str]
+) -> None:
+    expected = {
+        record_id for record_id, record in records.items() if all(fits(record, *asked) for asked in query.items())
+    }
+
+    answer = client.get(f"/admin/{kind}", {"ajax": "1", "length": "-1", **query}).json
+
+    assert {row["id"] for row in answer["data"]} == expected
+    assert (answer["recordsTotal"], answer["recordsFiltered"]) == (len(records), len(expected))

@@ -1,0 +1,178 @@
+"""The migrations build what the models say, on both databases, and the wheel carries them and all that pages need."""
+
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, inspect, select, text
+
+from groundtransport import db, kinds, migration, settings
+from groundtransport.accounts import models as accounts
+from groundtransport.airports.models import Airport
+from groundtransport.audit import models as audit
+from tests.site import ENVIRON, app_settings
+
+ROOT = Path(__file__).parents[1]
+TABLES = (accounts, audit, kinds.modules())  # importing them defines the metadata
+NAMED = {"scheduledbus", "transit", "airport", "city", "admin_activity", "admin_user"}
+OF_A_RECORD = {"id", "airport_id", "airport_code", "created_at", "updated_at", "deleted_at", "version"}
+
+
+@pytest.fixture
+def engine(empty_database_url: str) -> Iterator[Engine]:
+    engine = db.make_engine(settings.read(app_settings(empty_database_url), ENVIRON))
+    yield engine
+    engine.dispose()
+
+
+def tables(engine: Engine) -> set[str]:
+    return set(inspect(engine).get_table_names()) - {"alembic_version"}
+
+
+def differences(engine: Engine) -> list[object]:
+    """What autogenerate would write into a new migration."""
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        return list(compare_metadata(context, db.Base.metadata))
+
+
+def test_from_nothing_up_gives_what_the_models_say(engine: Engine) -> None:
+    assert migration.current(engine) is None
+    migration.upgrade(engine)
+    assert migration.current(engine) == migration.head()
+    assert differences(engine) == []
+    command.check(migration.config(engine))
+    assert tables(engine) == set(db.Base.metadata.tables) >= NAMED
+
+
+def test_columns_are_named_like_the_fields(engine: Engine) -> None:
+    migration.upgrade(engine)
+    for kind in kinds.kinds().values():
+        columns = {column["name"] for column in inspect(engine).get_columns(kind.name)}
+        assert columns >= OF_A_RECORD | set(kind.fields)
+
+
+def test_a_record_belongs_to_an_airport_that_is_there(engine: Engine) -> None:
+    migration.upgrade(engine)
+    for name in kinds.kinds():
+        (key,) = inspect(engine).get_foreign_keys(name)
+        assert (key["constrained_columns"], key["referred_table"]) == (["airport_id"], "airport")
+
+
+def test_every_constraint_has_a_name_so_that_a_migration_can_drop_it(engine: Engine) -> None:
+    migration.upgrade(engine)
+    found = inspect(engine)
+    for table in tables(engine):
+        constraints = [*found.get_foreign_keys(table), *found.get_unique_constraints(table)]
+        assert all(constraint["name"] for constraint in constraints), table
+
+
+def test_down_to_nothing_and_up_again(engine: Engine) -> None:
+    migration.upgrade(engine)
+    migration.downgrade(engine)
+    assert tables(engine) == set()
+    assert migration.current(engine) is None
+    migration.upgrade(engine)
+    assert differences(engine) == []
+
+
+def test_each_step_goes_down_and_up_again(engine: Engine) -> None:
+    revisions = [script.revision for script in ScriptDirectory.from_config(migration.config()).walk_revisions()]
+    migration.upgrade(engine)
+    for _ in revisions:
+        before = migration.current(engine)
+        migration.downgrade(engine, "-1")
+        migration.upgrade(engine, "+1")
+        assert migration.current(engine) == before
+        migration.downgrade(engine, "-1")
+    assert tables(engine) == set()
+
+
+def test_an_upgrade_of_a_current_database_leaves_its_rows(engine: Engine) -> None:
+    migration.upgrade(engine)
+    place = {"city": "", "state": "", "country": "US", "latitude": 1.0, "longitude": 2.0, "search_text": "|aaa|"}
+    with db.transaction(engine) as dbsession:
+        dbsession.add(Airport(code="AAA", name="A", **place))
+    migration.upgrade(engine)
+    with engine.connect() as connection:
+        assert connection.scalars(select(Airport.code)).all() == ["AAA"]
+
+
+def test_a_migration_that_fails_leaves_nothing_behind(engine: Engine) -> None:
+    (first,) = [s for s in ScriptDirectory.from_config(migration.config()).walk_revisions() if s.down_revision is None]
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE transit (id INTEGER)"))  # in the way of the last table
+    with pytest.raises(Exception, match="transit"):
+        migration.upgrade(engine, first.revision)
+    assert tables(engine) == {"transit"}
+    assert migration.current(engine) is None
+
+
+def test_there_is_one_head() -> None:
+    assert len(ScriptDirectory.from_config(migration.config()).get_heads()) == 1
+
+
+# The wheel
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """The wheel of a copy of the repository, so that nothing is built in the real one."""
+    copy = tmp_path_factory.mktemp("copy") / "source"
+    leave = shutil.ignore_patterns(".*", "var", "build", "docs", "*.egg-info", "node_modules", "__pycache__")
+    shutil.copytree(ROOT, copy, symlinks=True, ignore=leave)
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*pip, "--wheel-dir", copy.parent, copy], check=True, timeout=120)
+    (built,) = copy.parent.glob("groundtransport-*.whl")
+    return zipfile.ZipFile(built)
+
+
+def source(folder: str, *patterns: str) -> set[str]:
+    found = {path for pattern in patterns for path in (ROOT / folder).rglob(pattern)}
+    return {str(path.relative_to(ROOT)) for path in found}
+
+
+def test_the_wheel_carries_every_module_template_and_static_file(wheel: zipfile.ZipFile) -> None:
+    wanted = source("groundtransport", "*.py", "*.jinja2", "py.typed") | source("groundtransport/static", "*.*")
+    assert {name for name in wanted if "/migrations/" not in name} - set(wheel.namelist()) == set()
+
+
+def test_the_wheel_carries_the_migrations(wheel: zipfile.ZipFile) -> None:
+    wanted = {
+        name.replace("alembic/", "groundtransport/migrations/", 1) for name in source("alembic", "*.py", "*.mako")
+    }
+    assert wanted - set(wheel.namelist()) == set()
+    assert len([name for name in wanted if "/versions/" in name]) >= 1
+
+
+def test_the_wheel_carries_every_file_that_a_template_names(wheel: zipfile.ZipFile) -> None:
+    templates = [path.read_text() for path in (ROOT / "groundtransport").rglob("*.jinja2")]
+    named = {name for template in templates for name in re.findall(r"asset\(['\"]([^'\"]+)['\"]\)", template)}
+    assert {"vendor/bootstrap.min.css", "vendor/dataTables.min.js"} <= named
+    assert {f"groundtransport/static/{name}" for name in named} - set(wheel.namelist()) == set()
+
+
+def test_the_wheel_carries_the_licenses_of_what_is_not_ours(wheel: zipfile.ZipFile) -> None:
+    names = [Path(name).name for name in wheel.namelist()]
+    assert {"bootstrap.LICENSE.txt", "datatables.LICENSE.txt", "LICENSE"} <= set(names)
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel: zipfile.ZipFile) -> None:
+    tops = {name.split("/")[0] for name in wheel.namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"groundtransport"}
+
+
+def test_the_wheel_has_the_command_and_the_application(wheel: zipfile.ZipFile) -> None:
+    (name,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
+    words = wheel.read(name).decode()
+    assert "groundtransport = groundtransport.cli:main" in words
+    assert "main = groundtransport:main" in words

@@ -1,0 +1,295 @@
+"""Places: the cities and states of an airport, the search behind the airport field, and a newer list of airports."""
+
+import math
+import random
+import unicodedata
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
+
+from groundtransport import db, migration, settings
+from groundtransport.airports import loading, lookup
+from groundtransport.airports.models import Airport, City
+from groundtransport.airports.states import country_name, find_state, state_name, states_of
+from tests.site import ENVIRON, JFK, Site, app_settings
+
+HARD = (
+    "VDY",
+    "YLK",
+    "ANR",
+    "GBF",
+    "MEZ",
+    "LGB",
+    "MGM",
+    "LIY",
+    "EGI",
+    "THO",
+    "YMX",
+    "ZSP",
+    "BSL",
+    "MLH",
+    "VCE",
+    "HRM",
+    "YYT",
+    "BFF",
+    "YBP",
+    "DCA",
+    "SMA",
+)
+FAR_OUT = ("EAS", "IPC", "PPT", "HNL", "GUM", "KEF", "LYR", "SIN", "ASI", "JNU", "FAI", "NAN", "SUV", "TRW", "GVA")
+WELL_KNOWN = ("JFK", "LHR", "SJU", "STT", "CDG", "NRT", "BSL")
+
+
+@pytest.fixture
+def dbsession(site: Site) -> Iterator[Session]:
+    with Session(site.engine) as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def all_cities(whole_site: Site) -> dict[str, list[Any]]:
+    """Every city, by country: what the answers are computed from, independently."""
+    found: dict[str, list[Any]] = {}
+    with Session(whole_site.engine) as session:
+        for row in session.execute(select(City.name, City.country, City.latitude, City.longitude, City.population)):
+            found.setdefault(row.country, []).append(row)
+    return found
+
+
+def airport(dbsession: Session, code: str) -> Airport:
+    found = lookup.by_code(dbsession, code)
+    assert found is not None
+    return found
+
+
+def km(one: Any, other: Any) -> float:
+    """The great-circle distance by vectors, not by the haversine."""
+
+    def point(place: Any) -> tuple[float, float, float]:
+        a, b = math.radians(place.latitude), math.radians(place.longitude)
+        return math.cos(a) * math.cos(b), math.cos(a) * math.sin(b), math.sin(a)
+
+    return 2 * 6371 * math.asin(min(1.0, math.dist(point(one), point(other)) / 2))
+
+
+def plain(text: str) -> str:
+    marks = unicodedata.normalize("NFKD", text)
+    return "".join(char for char in marks if not unicodedata.combining(char)).casefold()
+
+
+def expected(airport: Airport, all_cities: dict[str, list[Any]]) -> set[str]:
+    """The rule, in words of one line each, over all cities of the country."""
+    country = {"Puerto Rico": "PR", "Virgin Islands": "VI"}.get(airport.state, airport.country)
+    by_distance = sorted(all_cities.get(country, []), key=lambda city: km(airport, city))
+    near = [city for city in by_distance if km(airport, city) <= 100]
+    found = near if len(near) >= 5 else by_distance[:10]
+    return {city.name for city in found} | ({airport.city} - {""})
+
+
+def test_the_cities_of_airports_all_over_the_world_are_those_of_the_rule(
+    dbsession: Session, all_cities: dict[str, list[Any]]
+) -> None:
+    airports = dbsession.scalars(select(Airport).order_by(Airport.code)).all()
+    chosen = {airport.code: airport for airport in random.Random(7).sample(airports, 60)}
+    chosen |= {code: airport(dbsession, code) for code in FAR_OUT + WELL_KNOWN}
+    wrong = {
+        code: (set(names) - wanted, wanted - set(names))
+        for code, place in chosen.items()
+        if set(names := lookup.cities(dbsession, place).names) != (wanted := expected(place, all_cities))
+    }
+    assert wrong == {}, "code: (cities too many, cities missing)"
+
+
+def test_cities_come_alphabetically_and_each_once(dbsession: Session) -> None:
+    for code in ("JFK", "LAX", "LHR", "CDG", "EAS", "GRU"):
+        names = lookup.cities(dbsession, airport(dbsession, code)).names
+        assert list(names) == sorted(names, key=plain)
+        assert len(names) == len(set(names)) > 0
+
+
+def test_the_own_city_is_always_among_them(dbsession: Session) -> None:
+    airports = dbsession.scalars(select(Airport).where(Airport.city != "").order_by(Airport.code)).all()
+    for place in random.Random(11).sample(airports, 60):
+        assert place.city in lookup.cities(dbsession, place).names
+
+
+def test_cities_cross_state_lines_but_no_border(dbsession: Session) -> None:
+    names = lookup.cities(dbsession, airport(dbsession, "JFK")).names
+    assert {"New York City", "Newark", "Stamford"} <= set(names)  # New York, New Jersey, Connecticut
+    assert "Windsor" not in lookup.cities(dbsession, airport(dbsession, "DTW")).names  # Canada, across the river
+
+
+@pytest.mark.parametrize(("code", "city"), [("SJU", "Ponce"), ("BQN", "Aguadilla"), ("STT", "Charlotte Amalie")])
+def test_puerto_rico_and_the_virgin_islands_have_their_cities(dbsession: Session, code: str, city: str) -> None:
+    assert airport(dbsession, code).country == "US"
+    assert city in lookup.cities(dbsession, airport(dbsession, code)).names
+
+
+@pytest.mark.parametrize(
+    ("code", "first"),
+    [("JFK", ("New York City", "Queens", "Brooklyn")), ("ACV", ("Eureka", "McKinleyville", "Arcata"))],
+)
+def test_the_likeliest_cities_come_first(dbsession: Session, code: str, first: tuple[str, ...]) -> None:
+    found = lookup.cities(dbsession, airport(dbsession, code))
+    assert found.likeliest[:3] == first
+    assert set(found.likeliest) <= set(found.names)
+
+
+def test_a_distance_is_that_of_the_great_circle() -> None:
+    new_york, london = (
+        SimpleNamespace(latitude=40.6413, longitude=-73.7781),
+        SimpleNamespace(latitude=51.47, longitude=-0.4543),
+    )
+    assert lookup.distance(new_york, london) == pytest.approx(5540, abs=5)
+    assert lookup.distance(new_york, new_york) == 0
+
+
+# States
+
+
+def test_the_united_states_are_fifty_with_the_capital_and_the_inhabited_territories() -> None:
+    codes = {state.code for state in states_of("US")}
+    assert len(codes) == 56
+    assert {"US-NY", "US-DC", "US-PR", "US-VI", "US-GU", "US-AS", "US-MP"} <= codes
+    assert "US-UM" not in codes
+
+
+def test_states_come_by_name_and_canada_has_thirteen() -> None:
+    names = [state.name for state in states_of("CA")]
+    assert len(names) == 13
+    assert names == sorted(names, key=plain)
+    assert [state.name for state in states_of("US")][:2] == ["Alabama", "Alaska"]
+
+
+@pytest.mark.parametrize("country", ["AQ", "HK", "PR", "GI", "AW", "ZZ", ""])
+def test_a_country_without_states_has_none(country: str) -> None:
+    assert states_of(country) == ()
+    assert find_state(country, "NY") is None
+
+
+@pytest.mark.parametrize("text", ["US-NY", "us-ny", "NY", "ny", "New York", "NEW YORK", " new york "])
+def test_a_state_is_understood_by_code_by_its_end_and_by_name(text: str) -> None:
+    found = find_state("US", text)
+    assert found is not None
+    assert (found.code, found.name) == ("US-NY", "New York")
+
+
+def test_accents_do_not_matter_in_a_state_and_another_country_does() -> None:
+    assert [find_state("CA", text) for text in ("Quebec", "Québec", "QC")] == [find_state("CA", "CA-QC")] * 3
+    assert find_state("CA", "NY") is None
+    assert find_state("US", "CA-QC") is None
+    assert find_state("US", "US-UM") is None
+
+
+def test_every_state_is_found_by_its_code() -> None:
+    for country in ("US", "CA", "GB", "FR", "IN", "JP", "BR", "ES", "IT", "DE"):
+        assert [state for state in states_of(country) if find_state(country, state.code) != state] == []
+
+
+def test_codes_are_shown_as_names_and_strange_ones_as_they_are() -> None:
+    assert state_name("US-NY") == "New York"
+    assert (state_name("XX-1"), state_name(None)) == ("XX-1", "")
+    assert country_name("US") == "United States"
+
+
+# The search
+
+
+def codes(dbsession: Session, text: str) -> list[str]:
+    return [airport.code for airport in lookup.search(dbsession, text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        *[("jfk", "JFK"), ("JFK", "JFK"), ("kjfk", "JFK"), (" jfk ", "JFK"), ("EGLL", "LHR"), ("nce", "NCE")],
+        *[("heathrow", "LHR"), ("John F Kennedy", "JFK"), ("zürich", "ZRH"), ("ZURICH", "ZRH"), ("San Juan", "SJU")],
+        *[("montreal mirabel", "YMX"), ("mirabel montréal", "YMX"), ("(Daugherty Field)", "LGB"), ("THORSHOFN", "THO")],
+        *[(JFK, "JFK"), ("são paulo congonhas", "CGH"), ("Hassi R'Mel", "HRM")],
+    ],
+)
+def test_a_search_puts_the_airport_that_is_meant_first(dbsession: Session, text: str, code: str) -> None:
+    assert codes(dbsession, text)[0] == code
+
+
+def test_the_whole_string_of_an_airport_finds_it_first(dbsession: Session) -> None:
+    airports = dbsession.scalars(select(Airport).order_by(Airport.code)).all()
+    chosen = {place.code: place for place in random.Random(3).sample(airports, 25)}
+    chosen |= {code: airport(dbsession, code) for code in HARD}
+    found = {code: codes(dbsession, place.airport_name)[:1] for code, place in chosen.items()}
+    assert {code: first for code, first in found.items() if first != [code]} == {}
+
+
+def test_a_city_finds_its_airports_and_a_big_one_comes_before_a_strip(dbsession: Session) -> None:
+    found = codes(dbsession, "new york")
+    assert {"JFK", "LGA"} <= set(found)
+    assert codes(dbsession, "denver")[0] == "DEN"
+
+
+def test_a_search_gives_at_most_twenty(dbsession: Session) -> None:
+    assert len(codes(dbsession, "a")) == 20
+    assert len(codes(dbsession, "international")) == 20
+
+
+@pytest.mark.parametrize("text", ["", "  ", "()", "%", "_", "\\", "\x00", "xyzzy airport", "q" * 5000, "john NOWHERE"])
+def test_a_text_that_no_airport_holds_finds_none(dbsession: Session, text: str) -> None:
+    assert codes(dbsession, text) == []
+
+
+def test_a_code_is_found_in_any_case_and_nothing_else_is_one(dbsession: Session) -> None:
+    assert airport(dbsession, "jfk").airport_name == airport(dbsession, "KJFK").airport_name == JFK
+    for text in ("", "J", "JF", "XXX", "J_K", "JF%", "ＪＦＫ", "JFK ", "_ZSP", "JFKJFK"):
+        assert lookup.by_code(dbsession, text) is None
+
+
+# A newer list
+
+
+def row(code: str, name: str = "Some Field", icao: str = "", city: str = "Town") -> dict[str, Any]:
+    place = {"city": city, "subd": "Ohio", "country": "US", "lat": "40", "lon": "-80"}
+    return loading.airport_values({"iata": code, "icao": icao, "name": name, **place})
+
+
+@pytest.fixture
+def engine(empty_database_url: str) -> Iterator[Engine]:
+    engine = db.make_engine(settings.read(app_settings(empty_database_url), ENVIRON))
+    migration.upgrade(engine)
+    with db.transaction(engine) as dbsession:
+        loading.refresh_airports(dbsession, [row("AAA"), row("BBB"), row("CCC")])
+    yield engine
+    engine.dispose()
+
+
+def test_a_refresh_adds_changes_and_withdraws_and_says_so(engine: Engine) -> None:
+    with db.transaction(engine) as dbsession:
+        done = loading.refresh_airports(dbsession, [row("AAA"), row("BBB", "Renamed Field"), row("DDD")])
+        assert (done.added, done.changed, done.vanished) == (["DDD"], ["BBB"], ["CCC"])
+    with db.transaction(engine) as dbsession:
+        assert codes(dbsession, "renamed") == ["BBB"]
+        assert codes(dbsession, "ccc") == []
+        assert airport(dbsession, "CCC").withdrawn_at is not None  # records refer to it, so it stays
+        again = loading.refresh_airports(dbsession, [row("AAA"), row("BBB", "Renamed Field"), row("DDD")])
+        assert (again.added, again.changed, again.vanished) == ([], [], [])
+
+
+def test_an_airport_that_comes_back_is_offered_again(engine: Engine) -> None:
+    with db.transaction(engine) as dbsession:
+        loading.refresh_airports(dbsession, [row("AAA"), row("BBB")])
+        done = loading.refresh_airports(dbsession, [row("AAA"), row("BBB"), row("CCC")])
+        assert (done.changed, codes(dbsession, "ccc")) == (["CCC"], ["CCC"])
+
+
+def test_an_airport_of_ones_own_survives_a_refresh(engine: Engine) -> None:
+    with db.transaction(engine) as dbsession:
+        dbsession.add(Airport(**row("OWN", "Homemade Field"), is_listed=False))
+        done = loading.refresh_airports(dbsession, [row("AAA"), row("BBB"), row("CCC")])
+        assert done.vanished == []
+        assert codes(dbsession, "homemade") == ["OWN"]
+
+
+def test_a_pseudo_icao_code_counts_as_none() -> None:
+    assert [row("ZSP", icao=icao)["icao"] for icao in ("_ZSP", "KJFK", "", "US-0001")] == [None, "KJFK", None, None]
