@@ -133,6 +133,7 @@ def make_session(engine: Engine, tm: TransactionManager, *, write: bool) -> Sess
     # "changed" at once where it is meant to write: bulk statements go unnoticed otherwise, and are rolled back.
     state = zope.sqlalchemy.datamanager.STATUS_CHANGED if write else zope.sqlalchemy.datamanager.STATUS_ACTIVE
     zope.sqlalchemy.register(session, initial_state=state, transaction_manager=tm)
+    session.info["tm"] = tm  # for who must do something at the commit
     return session
 
 

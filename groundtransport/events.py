@@ -33,6 +33,7 @@ class RecordChanged:
     label: str
     before: Mapping[str, Any]
     after: Mapping[str, Any]
+    version: int  # of the record, after the change
     actor: Actor
     # The session of the change, for a subscriber that writes in the same transaction.
     dbsession: Session = field(repr=False, compare=False)

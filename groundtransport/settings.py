@@ -30,6 +30,7 @@ class Settings:
 
     database_url: str
     secrets: tuple[bytes, ...] = field(repr=False)
+    audit_secrets: tuple[bytes, ...] = field(repr=False)
     hosts: tuple[str, ...] = ("localhost", "127.0.0.1")
     page_size: int = 25
     default_country: str = "US"
@@ -45,7 +46,7 @@ class Settings:
 def read(ini: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> Settings:
     """Return the settings of an ``[app:main]`` section; raise SettingsError with the name of the bad one."""
     ours = {key.removeprefix(PREFIX): value for key, value in ini.items() if key.startswith(PREFIX)}
-    unknown = set(ours) - set(NUMBERS) - {"hosts", "default_country", "secret_file"}
+    unknown = set(ours) - set(NUMBERS) - {"hosts", "default_country", "secret_file", "audit_secret_file"}
     if unknown:
         raise SettingsError(f"Unknown setting: {PREFIX}{sorted(unknown)[0]}")
     given = {name: _number(name, ours[name]) for name in NUMBERS if name in ours}
@@ -53,7 +54,8 @@ def read(ini: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> Set
         raise SettingsError(f"{PREFIX}page_size must be one of {', '.join(map(str, PAGE_SIZES))}")
     return Settings(
         database_url=_database_url(environ.get("DATABASE_URL") or ini.get("sqlalchemy.url", "")),
-        secrets=_secrets(ours.get("secret_file"), environ),
+        secrets=_secrets("GROUNDTRANSPORT_SECRET", ours.get("secret_file"), environ),
+        audit_secrets=_secrets("GROUNDTRANSPORT_AUDIT_SECRET", ours.get("audit_secret_file"), environ),
         hosts=_hosts(ours.get("hosts", "")),
         default_country=_country(ours.get("default_country", "US")),
         **given,
@@ -107,18 +109,19 @@ def _country(text: str) -> str:
     return text
 
 
-def _secrets(file: str | None, environ: Mapping[str, str]) -> tuple[bytes, ...]:
-    """The application's secrets: the environment's, else those of a file that development makes for itself."""
-    newest = environ.get("GROUNDTRANSPORT_SECRET", "")
-    if not newest and file:
-        newest = _secret_of(Path(file))
+def _secrets(name: str, file: str | None, environ: Mapping[str, str]) -> tuple[bytes, ...]:
+    """Return the secrets of a name: the environment's, else that of a file which development makes for itself.
+
+    ``<name>_OLD`` holds those that were rotated out and are still known, separated by blanks.
+    """
+    newest = environ.get(name, "") or (_secret_of(Path(file)) if file else "")
     if not newest:
-        raise SettingsError("GROUNDTRANSPORT_SECRET is missing in the environment")
-    old = environ.get("GROUNDTRANSPORT_SECRET_OLD", "")
-    for name, secret in (("GROUNDTRANSPORT_SECRET", newest), ("GROUNDTRANSPORT_SECRET_OLD", old)):
-        if secret and len(secret) < SECRET_MIN_LENGTH:
-            raise SettingsError(f"{name} is too short: at least {SECRET_MIN_LENGTH} characters")
-    return tuple(secret.encode() for secret in (newest, old) if secret)
+        raise SettingsError(f"{name} is missing in the environment")
+    old = environ.get(f"{name}_OLD", "").split()
+    for title, secret in ((name, newest), *((f"{name}_OLD", secret) for secret in old)):
+        if len(secret) < SECRET_MIN_LENGTH:
+            raise SettingsError(f"{title} is too short: at least {SECRET_MIN_LENGTH} characters")
+    return tuple(secret.encode() for secret in (newest, *old))
 
 
 def _secret_of(file: Path) -> str:

@@ -1,28 +1,74 @@
-"""The one listener of all changes: it turns an event into an entry, in the transaction of the change."""
+"""The one listener of all changes: it queues an entry for each, and writes them when the transaction is about to commit.
+
+The head of the chain is taken last, so that writers meet only there and cannot block each other crosswise.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
-from groundtransport.audit.models import AdminActivity
+from sqlalchemy import insert, select, update
+from sqlalchemy.orm import Session
+
+from groundtransport.audit import checkpoints
+from groundtransport.audit.chain import Key, canonical, text_of
+from groundtransport.audit.models import AdminActivity, AuditHead
+from groundtransport.db import now
 from groundtransport.events import RecordChanged
 
 
-def record_activity(event: RecordChanged) -> None:
+class Auditor:
+    """Subscribes to RecordChanged. ``key`` signs what it writes."""
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        self.clerk = checkpoints.Clerk()
+
+    def __call__(self, event: RecordChanged) -> None:
+        session = event.dbsession
+        queue = session.info.setdefault("audit", [])
+        if not queue:
+            session.info["tm"].get().addBeforeCommitHook(self.write, (session,))
+        queue.append(entry_of(event))
+
+    def write(self, session: Session) -> None:
+        """Number, sign and insert the entries of a transaction, and move the head."""
+        queue = session.info.pop("audit")
+        head = session.execute(select(AuditHead.number, AuditHead.mac).where(AuditHead.id == 1).with_for_update()).one()
+        moment = now()
+        mac = head.mac
+        for number, entry in enumerate(queue, head.number + 1):
+            entry |= {"id": number, "at": moment, "key_id": self.key.key_id}
+            mac = self.key.sign(text_of({**entry, "changes": canonical(entry["changes"])}, mac))
+            entry["mac"] = mac
+        session.execute(insert(AdminActivity), queue)
+        last = head.number + len(queue)
+        session.execute(update(AuditHead).where(AuditHead.id == 1).values(number=last, mac=mac))
+        if self.clerk.due(head.number, last):
+            checkpoint = checkpoints.make(self.key, last, mac, moment)
+            session.info["tm"].get().addAfterCommitHook(self.announce, (checkpoint,))
+
+    def announce(self, committed: bool, checkpoint: checkpoints.Checkpoint) -> None:  # noqa: FBT001  # the hook's form
+        if committed:
+            self.clerk.write(checkpoint)
+
+
+def entry_of(event: RecordChanged) -> dict[str, Any]:
+    """Return the entry of an event, but for what is known at the commit only."""
     actor = event.actor
-    entry = AdminActivity(
-        actor_id=actor.user_id,
-        actor=actor.name,
-        request_id=actor.request_id,
-        address=actor.address,
-        batch=actor.batch,
-        action=event.action,
-        kind=event.kind,
-        record_id=event.record_id,
-        label=event.label,
-        changes=changes(event.before, event.after),
-    )
-    event.dbsession.add(entry)
-    event.dbsession.flush()
+    return {
+        "actor_id": actor.user_id,
+        "actor": actor.name,
+        "request_id": actor.request_id,
+        "address": actor.address,
+        "batch": actor.batch,
+        "action": event.action,
+        "kind": event.kind,
+        "record_id": event.record_id,
+        "version": event.version,
+        "airport_code": (event.after or event.before).get("airport_code", ""),
+        "label": event.label,
+        "changes": changes(event.before, event.after),
+    }
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -81,4 +81,4 @@ class Writer:
     ) -> None:
         self.dbsession.flush()
         label = label_of(self.kind, after or before, record.id)
-        self.notify(event(self.kind.name, record.id, label, before, after, self.actor, self.dbsession))
+        self.notify(event(self.kind.name, record.id, label, before, after, record.version, self.actor, self.dbsession))

@@ -84,7 +84,7 @@
     ask(requestFor(data), { signal: asking.signal }).then(
       (answer) => {
         showTrouble("");
-        done(answer);
+        keepPagerFocus(() => done(answer));
         // The last row of the last page went away.
         if (!answer.data.length && answer.recordsFiltered) table.page("last").draw("page");
       },
@@ -94,6 +94,15 @@
         showTrouble(refusal.reason === "signed-out" ? "signed-out" : "list-failed");
       },
     );
+  }
+
+  // The pager's buttons are made anew at every draw; the one in use keeps the focus, or the page it led to.
+  function keepPagerFocus(draw) {
+    const used = document.activeElement?.dataset.dtIdx;
+    draw();
+    if (used === undefined) return;
+    const again = document.querySelector(`.dt-paging [data-dt-idx="${used}"]:not([aria-disabled=true])`);
+    (again ?? document.querySelector(".dt-paging [aria-current]"))?.focus();
   }
 
   function showTrouble(id) {

@@ -1,6 +1,7 @@
 """Fields: what a text becomes, or why it is refused. No database: the airport is at hand."""
 
 import string
+from contextlib import suppress
 from typing import Any
 
 import colander
@@ -149,18 +150,9 @@ def test_a_number_has_at_most_forty_characters() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "https://www.x.co.uk",
-        "http://x.org/a?b=c#d",
-        "HTTP://X.ORG/",
-        "https://bücher.example/straße",
-        "http://x.org:8080/",
-    ]
-    + [
-        "https://xn--bcher-kva.example",
-        "https://10.1.2.3/",
-        "https://bit.ly/3xYz",
-        "https://x.org/a_(b)",
-        "https://日本.jp",
+        *["https://www.x.co.uk", "http://x.org/a?b=c#d", "HTTP://X.ORG/", "https://bücher.example/straße"],
+        *["http://x.org:8080/", "https://xn--bcher-kva.example", "https://10.1.2.3/", "https://bit.ly/3xYz"],
+        *["https://x.org/a_(b)", "https://日本.jp"],
     ],
 )
 def test_a_web_address_is_kept_as_typed(text: str) -> None:
@@ -177,36 +169,16 @@ def test_https_is_put_in_front_of_an_address_without_scheme(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["javascript:alert(1)", "JavaScript:alert(1)", "javascript://x.org/%0aalert(1)", "data:text/html,x", "ftp://x.org"]
-    + [
-        "mailto:me@x.org",
-        "file:///etc/passwd",
-        "vbscript:x",
-        "tel:123",
-        "https:x.org",
-        "http:/x.org",
-        "javascript:1.org",
-    ]
-    + ["https://me:secret@x.org", "https://me@x.org", "me@x.org", "me:pw@x.org", "https://x.org@evil.org"]
-    + [
-        "#",
-        "#http://www.a-atravel.co.uk/#",
-        "https://",
-        "http://localhost",
-        "localhost",
-        "intranet/page",
-        "https://.org",
-    ]
-    + [
-        "https://x .org",
-        "https://x.org/a b",
-        "https://x.org/\u00a0b",
-        "x.org y.org",
-        "https://x..org",
-        "https://x.org\\b",
-    ]
-    + ["https:\\\\x.org", "\\\\x.org", "https://x.org:99999", "https://x.org:port/", "https://[::1]/", "https://[x.org"]
-    + ["https://-x.org", "[Long Island Rail Road]https://x.org)", "https://x.org\t/"],
+    [
+        *["javascript:alert(1)", "JavaScript:alert(1)", "javascript://x.org/%0aalert(1)", "data:text/html,x"],
+        *["ftp://x.org", "mailto:me@x.org", "file:///etc/passwd", "vbscript:x", "tel:123", "https:x.org"],
+        *["http:/x.org", "javascript:1.org", "https://me:secret@x.org", "https://me@x.org", "me@x.org"],
+        *["me:pw@x.org", "https://x.org@evil.org", "#", "#http://www.a-atravel.co.uk/#", "https://"],
+        *["http://localhost", "localhost", "intranet/page", "https://.org", "https://x .org"],
+        *["https://x.org/a b", "https://x.org/\u00a0b", "x.org y.org", "https://x..org", "https://x.org\\b"],
+        *["https:\\\\x.org", "\\\\x.org", "https://x.org:99999", "https://x.org:port/", "https://[::1]/"],
+        *["https://[x.org", "https://-x.org", "[Long Island Rail Road]https://x.org)", "https://x.org\t/"],
+    ],
 )
 def test_what_is_no_web_address_is_refused(text: str) -> None:
     assert refused("company_link", text)
@@ -272,7 +244,5 @@ def test_an_airport_without_code_and_an_unknown_one_are_refused_with_different_w
 
 @given(st.text(string.printable + "é\u00a0\u3000", max_size=40))
 def test_no_text_of_an_airport_is_stored_as_typed(text: str) -> None:
-    try:
+    with suppress(colander.Invalid):
         assert read("airport_name", text) == "John F Kennedy International Airport (JFK)"
-    except colander.Invalid as refusal:
-        assert refusal.messages()

@@ -1,0 +1,36 @@
+"""What a record said before: read backwards from the log."""
+
+from typing import Any
+
+from pyramid.request import Request
+from sqlalchemy import select
+
+from groundtransport.audit.models import AdminActivity
+from groundtransport.records.kind import Kind
+
+
+def values_at(request: Request, kind: Kind, row: Any, version: int) -> dict[str, Any] | None:
+    """Return the fields' values at an earlier version; None when there was none such or the log no longer tells."""
+    if not 0 < version <= row.version:
+        return None
+    query = select(AdminActivity.changes).where(
+        AdminActivity.kind == kind.name,
+        AdminActivity.record_id == row.id,
+        AdminActivity.action == "update",
+        AdminActivity.version > version,
+    )
+    updates = request.dbsession.scalars(query.order_by(AdminActivity.id.desc())).all()
+    if len(updates) != row.version - version:
+        return None
+    values = {name: getattr(row, name) for name in kind.fields}
+    for changes in updates:
+        values |= {name: pair["old"] for name, pair in changes.items() if name in values}
+    return values
+
+
+def last_change(request: Request, kind: Kind, row: Any) -> Any:
+    """Return who changed a record last, and when: a row with ``actor`` and ``at``; None when the log is silent."""
+    query = select(AdminActivity.actor, AdminActivity.at).where(
+        AdminActivity.kind == kind.name, AdminActivity.record_id == row.id
+    )
+    return request.dbsession.execute(query.order_by(AdminActivity.id.desc()).limit(1)).one_or_none()

@@ -1,0 +1,72 @@
+"""What the activity log is asked for: search, filters, dates. Read from the address, turned into conditions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from sqlalchemy import ColumnElement, func, or_
+
+from groundtransport.audit.models import AdminActivity
+from groundtransport.records.listing import ListQuery, only_once, read_page
+
+EXACT = ("kind", "action", "batch", "airport_code")
+NAMES = ("q", "actor", *EXACT, "record_id", "from", "to")
+
+
+@dataclass(frozen=True)
+class ActivityQuery:
+    """``given`` holds the filters that make sense, by name; the page is a list's."""
+
+    page: ListQuery
+    given: Mapping[str, str] = field(default_factory=dict)
+
+    def state(self, **changes: str) -> str:
+        """Return the query string that repeats this query."""
+        size = str(self.page.page_size) if self.page.size_sent else ""
+        known = {**self.given, "page_no": self.page.page_no, "page_size": size, **changes}
+        return urlencode([(name, value) for name, value in known.items() if value])
+
+
+def read(sent: Mapping[str, list[str]], default_size: int) -> ActivityQuery:
+    """Return the query of an address; what makes no sense is left out."""
+    once = only_once(sent)
+    texts = {name: once.get(name, "").replace("\0", "").strip() for name in NAMES}
+    texts["q"] = texts["q"] or once.get("search[value]", "").replace("\0", "").strip()
+    texts["airport_code"] = texts["airport_code"].upper()
+    for name in ("from", "to"):
+        texts[name] = texts[name] if _day(texts[name]) else ""
+    number = texts["record_id"]
+    texts["record_id"] = number if number.isascii() and number.isdigit() and len(number) <= 18 else ""
+    return ActivityQuery(read_page(sent, default_size), {name: text for name, text in texts.items() if text})
+
+
+def conditions(query: ActivityQuery) -> list[ColumnElement[bool]]:
+    """Return what an entry must fulfil, all of it. Days are whole days in UTC."""
+    given = query.given
+    found = [getattr(AdminActivity, name) == given[name] for name in EXACT if name in given]
+    if "record_id" in given:
+        found.append(AdminActivity.record_id == int(given["record_id"]))
+    if "actor" in given:
+        found.append(_holds(AdminActivity.actor, given["actor"]))
+    for word in given.get("q", "")[:200].split():
+        found.append(or_(*(_holds(column, word) for column in (AdminActivity.label, AdminActivity.actor))))
+    first, last = _day(given.get("from", "")), _day(given.get("to", ""))
+    if first:
+        found.append(AdminActivity.at >= first)
+    if last:
+        found.append(AdminActivity.at < last + timedelta(days=1))
+    return found
+
+
+def _holds(column: Any, text: str) -> ColumnElement[bool]:
+    return func.lower(column).contains(text.lower(), autoescape=True)
+
+
+def _day(text: str) -> datetime | None:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return datetime(day.year, day.month, day.day, tzinfo=UTC) if 1 < day.year < 9999 else None

@@ -1,0 +1,125 @@
+"""``groundtransport audit``: is the log whole, does it agree with the records, and its upkeep."""
+
+import re
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import click
+
+from groundtransport import db, kinds
+from groundtransport.audit import checkpoints, upkeep
+from groundtransport.audit.chain import Key, keyring
+from groundtransport.audit.models import AuditHead
+from groundtransport.audit.verify import Tampered
+from groundtransport.audit.verify import reconcile as find_disagreements
+from groundtransport.audit.verify import verify as walk
+from groundtransport.cli.office import Office, pass_office
+
+UNITS = {"d": 1, "w": 7, "y": 365}
+
+
+class Age(click.ParamType):
+    """A span such as 90d, 12w or 1y."""
+
+    name = "age"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        match = re.fullmatch(r"([0-9]{1,5})([dwy])", str(value))
+        if not match:
+            self.fail("Write an age as 90d, 12w or 1y.", param, ctx)
+        return timedelta(days=int(match[1]) * UNITS[match[2]])
+
+
+def keys_of(office: Office) -> dict[str, Key]:
+    office.check_migrated()
+    return keyring(office.settings.audit_secrets)
+
+
+@click.group()
+def audit() -> None:
+    """Look after the activity log."""
+
+
+@audit.command()
+@click.option(
+    "--checkpoints",
+    "log",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A process log: the checkpoints in it must be part of the chain, too.",
+)
+@pass_office
+def verify(office: Office, log: Path | None) -> None:
+    """Walk the whole chain; name the first bad entry and exit with 1."""
+    try:
+        found = list(checkpoints.read(log.read_text(errors="replace").splitlines())) if log else []
+    except (ValueError, TypeError) as error:
+        raise click.ClickException(f"{log}: a checkpoint cannot be read") from error
+    try:
+        with db.transaction(office.engine) as dbsession:
+            result = walk(dbsession, keys_of(office), found)
+    except Tampered as tampered:
+        raise click.ClickException(f"The log was tampered with: {tampered}.") from tampered
+    seen = f", {result.checkpoints:,} checkpoints" if log else ""
+    click.echo(f"{result.entries:,} entries verified, up to number {result.head:,}{seen}.")
+
+
+@audit.command()
+@pass_office
+def reconcile(office: Office) -> None:
+    """Compare the log with the records; list where they disagree and exit with 1."""
+    office.check_migrated()
+    with db.transaction(office.engine) as dbsession:
+        found = find_disagreements(dbsession, kinds.kinds())
+    for line in found:
+        click.echo(line)
+    if found:
+        raise click.ClickException(f"{len(found)} disagreements between the log and the records.")
+    click.echo("The log and the records agree.")
+
+
+@audit.command("rotate-key")
+@pass_office
+def rotate_key(office: Office) -> None:
+    """Vouch with the new GROUNDTRANSPORT_AUDIT_SECRET for what the one in ..._OLD signed."""
+    try:
+        with db.transaction(office.engine) as dbsession:
+            mark = upkeep.rotate_key(dbsession, keys_of(office))
+            click.echo(f"The key {mark.key_id} vouches for the entries up to {mark.number:,}.")
+    except upkeep.NothingToDo as nothing:
+        click.echo(str(nothing))
+    except Tampered as tampered:
+        raise click.ClickException(f"The log was tampered with: {tampered}. Nothing was signed.") from tampered
+
+
+@audit.command()
+@click.option("--older-than", type=Age(), required=True, help="Such as 365d, 52w or 1y.")
+@click.option("--to", "file", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A new file.")
+@pass_office
+def archive(office: Office, older_than: timedelta, file: Path) -> None:
+    """Export old entries as lines of JSON, and cut the log behind a signed mark."""
+    until: datetime = db.now() - older_than
+    keys = keys_of(office)
+    try:
+        # The file is complete before the entries are gone: the commit comes last.
+        with db.transaction(office.engine) as dbsession, file.open("x", encoding="utf-8") as out:
+            mark = upkeep.archive(dbsession, keys, until, out.write)
+    except FileExistsError as error:
+        raise click.ClickException(f"{file} exists already.") from error
+    except upkeep.NothingToDo as nothing:
+        file.unlink()
+        raise click.ClickException(str(nothing)) from nothing
+    except Tampered as tampered:
+        file.unlink()
+        raise click.ClickException(f"The log was tampered with: {tampered}. Nothing was archived.") from tampered
+    click.echo(f"The entries up to {mark.number:,} are in {file}; the log goes on from there.")
+
+
+@audit.command()
+@pass_office
+def checkpoint(office: Office) -> None:
+    """Print a signed checkpoint of the head, to be kept elsewhere."""
+    key = next(iter(keys_of(office).values()))
+    with db.transaction(office.engine) as dbsession:
+        head = dbsession.get(AuditHead, 1)
+        assert head is not None  # the migration made it
+        click.echo(checkpoints.make(key, head.number, head.mac, db.now()).line)

@@ -1,0 +1,108 @@
+"""The database gone, restarted, or locked by somebody else: said in a page, and nothing is half done."""
+
+import copy
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from groundtransport import db
+from tests.functional.test_transaction import facts, send
+from tests.site import JFK, Client, Site
+
+
+@pytest.fixture
+def away(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+    """A signed-in client whose database has just gone."""
+    client = site.client()
+    assert client.get("/admin").status_int == 200
+    site.engine.dispose()
+
+    def refuse_to_connect(*words: Any, **more: Any) -> Any:
+        raise site.engine.dialect.dbapi.OperationalError("could not connect to db.internal")
+
+    monkeypatch.setattr(site.engine.dialect, "connect", refuse_to_connect)
+    yield client
+    monkeypatch.undo()
+    site.engine.dispose()
+
+
+@pytest.mark.parametrize("address", ["/admin", "/admin/transit", "/admin/transit/1", "/admin/nowhere", "/readyz"])
+def test_with_the_database_away_a_page_says_so(away: Client, address: str) -> None:
+    answer = away.get(address)
+    assert answer.status_int == 503
+    assert int(answer.headers["Retry-After"]) > 0
+    assert answer.html.find("main") is not None
+    assert answer.html.find("link", rel="stylesheet") is not None
+    assert "db.internal" not in answer.text
+    assert "Traceback" not in answer.text
+
+
+def test_with_the_database_away_a_program_gets_problem_details(away: Client) -> None:
+    answer = away.get("/admin/transit?ajax=1", Accept="application/json")
+    assert (answer.status_int, answer.content_type, answer.json["status"]) == (503, "application/problem+json", 503)
+    assert int(answer.headers["Retry-After"]) > 0
+
+
+def test_with_the_database_away_the_process_is_still_up(away: Client) -> None:
+    assert away.get("/healthz").status_int == 200  # also for who carries a session
+    assert away.get("/static/app.css").status_int == 200  # else the page that says so would be a naked one
+
+
+def test_with_the_database_away_a_write_is_refused_and_all_is_well_afterwards(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = client.csrf
+    site.engine.dispose()
+    with monkeypatch.context() as patch:
+
+        def refuse_to_connect(*words: Any, **more: Any) -> Any:
+            raise site.engine.dialect.dbapi.OperationalError("gone")
+
+        patch.setattr(site.engine.dialect, "connect", refuse_to_connect)
+        answer = send(client, "POST", "/admin/transit", {"airport_name": JFK}, token)
+    assert answer.status_int == 503
+    assert facts(site, "transit") == site.entries() == []
+    assert client.post("/admin/transit", {"airport_name": JFK}).status_int == 303
+
+
+CLOSE_ALL = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+               WHERE datname = current_database() AND pid <> pg_backend_pid()"""
+
+
+def test_a_connection_that_was_closed_is_noticed_before_the_request(site: Site, client: Client) -> None:
+    """PostgreSQL was restarted; SQLite, which has no server, opens its file anew."""
+    if site.engine.dialect.name == "postgresql":
+        another = db.make_engine(site.registry["settings"])
+        with another.connect() as connection:
+            connection.execute(text(CLOSE_ALL))
+        another.dispose()
+    else:
+        site.engine.dispose()
+    assert client.get("/admin/transit").status_int == 200
+
+
+def test_a_lock_that_is_not_given_up_ends_in_a_503(site: Site, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    record_id = site.client().create(kind, company_name="Alpha")
+    monkeypatch.setattr(db, "WAIT", 1)
+    hasty = copy.copy(site)
+    hasty.start()  # the same application with less patience
+    client = hasty.client()
+    token, answers = client.csrf, []
+
+    def save() -> None:
+        fields = {"airport_name": JFK, "company_name": "Beta"}
+        answers.append(send(client, "PUT", f"/admin/{kind}/{record_id}", fields, token).status_int)
+
+    with db.transaction(site.engine) as dbsession:
+        dbsession.get(site.kinds[kind].model, record_id, with_for_update=True)
+        thread = threading.Thread(target=save)
+        thread.start()
+        thread.join(timeout=6)
+        in_time = list(answers)
+    thread.join()
+    hasty.engine.dispose()
+    assert in_time == [503]
+    assert site.row(kind, record_id)["company_name"] == "Alpha"

@@ -1,0 +1,216 @@
+"""Requests that no browser sends: each is refused by name, none breaks the service, and none leaves a trace."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.site import JFK, Client, Site
+
+FORM = "application/x-www-form-urlencoded"
+BOUNDARY = "xyzzy"
+MULTIPART = f"multipart/form-data; boundary={BOUNDARY}"
+BAD_HOSTS = [
+    "evil.example",
+    "localhost.evil.example",
+    "localhost@evil.example",
+    "127.0.0.1:80@evil.example",
+    "evil.example:80",
+    "localhost:80:80",
+    "localhost:x",
+    "localhost/evil.example",
+    "localhost evil.example",
+    "localhost,evil.example",
+    "évil.example",
+    "[::1",
+]
+
+
+def send(client: Client, method: str, address: str, body: bytes, content_type: str = FORM, **environ: str) -> Any:
+    """Send these bytes with the session's token."""
+    return client.app.request(
+        address,
+        method=method,
+        body=body,
+        content_type=content_type,
+        headers={"X-CSRF-Token": client.csrf},
+        environ=environ or None,
+        expect_errors=True,
+    )
+
+
+def parts(*fields: tuple[str, bytes] | tuple[str, bytes, str]) -> bytes:
+    """Return a multipart body; a third value is a file's name."""
+    found = b""
+    for name, value, *file in fields:
+        disposition = f'form-data; name="{name}"' + (f'; filename="{file[0]}"' if file else "")
+        found += f"--{BOUNDARY}\r\nContent-Disposition: {disposition}\r\n\r\n".encode() + value + b"\r\n"
+    return found + f"--{BOUNDARY}--\r\n".encode()
+
+
+AIRPORT = ("airport_name", JFK.encode())
+
+
+@pytest.fixture
+def unchanged(site: Site, client: Client, kind: str) -> Iterator[str]:
+    """The address of a record that is what it was after the test, and the log with it."""
+    record_id = client.create(kind, company_name="Alpha")
+    row, entries = site.row(kind, record_id), site.entries()
+    yield f"/admin/{kind}/{record_id}"
+    assert site.row(kind, record_id) == row
+    assert site.entries() == entries
+    assert site.count(site.kinds[kind].model) == 1
+
+
+# Encoding
+
+
+def test_a_broken_encoding_is_refused_wherever_it_stands(client: Client, kind: str, unchanged: str) -> None:
+    here = f"/admin/{kind}"
+
+    for address in (
+        "/%ff",
+        "/admin/%ff",
+        f"{here}/%ff",
+        f"{here}?q=%ff",
+        f"{here}?%ff=1",
+        "/login?next=%ff",
+        "/%c0%af",
+    ):
+        assert client.get(address).status_int == 400, address
+    for text in (b"%ff", b"\xff", b"%C3", b"%ED%A0%80", b"%00%ff"):
+        for body in (b"airport_name=x+(JFK)&company_name=" + text, b"airport_name=x+(JFK)&" + text + b"=1"):
+            assert send(client, "POST", here, body).status_int == 400, body
+            assert send(client, "PUT", unchanged, body).status_int == 400, body
+
+
+def test_a_broken_encoding_in_a_multipart_form_is_refused(client: Client, kind: str, unchanged: str) -> None:
+    for fields in (
+        [AIRPORT, ("company_name", b"\xff")],
+        [AIRPORT, ("company_name", b"caf\xe9")],
+        [AIRPORT, ("company_name", "\ufffd".encode()), ("company_address", b"\xff")],
+    ):
+        assert send(client, "POST", f"/admin/{kind}", parts(*fields), MULTIPART).status_int == 400, fields
+        assert send(client, "PUT", unchanged, parts(*fields), MULTIPART).status_int == 400, fields
+
+
+def test_a_multipart_form_is_as_good_as_any(client: Client, kind: str) -> None:
+    body = parts(AIRPORT, ("company_name", "Zürich \ufffd".encode()))
+
+    assert send(client, "POST", f"/admin/{kind}", body, MULTIPART).status_int == 303
+    assert client.rows(kind)[0]["company_name"] == "Zürich \ufffd"
+
+
+def test_a_malformed_body_is_refused_and_breaks_nothing(client: Client, kind: str, unchanged: str) -> None:
+    for content_type, body in (
+        ("multipart/form-data", b"x"),
+        (MULTIPART, b"x"),
+        (MULTIPART, f"--{BOUNDARY}\r\n".encode()),
+        (MULTIPART, f"--{BOUNDARY}\r\nContent-Disposition: form-data\r\n\r\nx\r\n--{BOUNDARY}--".encode()),
+        ("multipart/form-data; boundary=", b"--\r\n"),
+        ("application/json", b'{"airport_name": "x (JFK)"}'),
+        ("text/plain", b"airport_name=x"),
+        ("application/x-www-form-urlencoded; charset=utf-16", b"airport_name=x"),
+        ("application/x-www-form-urlencoded; charset=nonsense", b"airport_name=x"),
+        ("", b"airport_name"),
+        (FORM, b"&&==&%&%zz=%zz"),
+    ):
+        for method, address in (("POST", f"/admin/{kind}"), ("PUT", unchanged)):
+            answer = send(client, method, address, body, content_type)
+            assert answer.status_int in (400, 415, 422), (content_type, answer.status)
+
+
+def test_nul_breaks_nothing(client: Client, kind: str, unchanged: str) -> None:
+    names = ("q", "company_name", "company_phone", "airport_name", "airport_code", "status", "sort", "page_no", "draw")
+    for name in (*names, "search[value]", "order[0][name]", "start", "key", "ajax"):
+        for ajax in ("", "&ajax=1"):
+            assert client.get(f"/admin/{kind}?{name}=%00{ajax}").status_int == 200, name
+    for body in (b"airport_name=x%00(JFK)", b"airport_name=x+(JFK)&company_name=%00"):
+        assert send(client, "PUT", unchanged, body).status_int == 422
+    assert client.get("/admin/airports?q=%00").json == {"airports": []}
+    assert client.get("/admin/airports/%00").status_int == 404
+    assert client.get("/login?next=/%00&missing=%00").status_int == 200
+
+
+# Fields
+
+
+def test_a_file_in_the_place_of_a_text_is_refused(site: Site, client: Client, kind: str, unchanged: str) -> None:
+    for name in (*site.kinds[kind].fields, "list_state", "version"):
+        others = [] if name == "airport_name" else [AIRPORT]
+        body = parts(*others, (name, b"x", "a.txt"))
+        assert send(client, "PUT", unchanged, body, MULTIPART).status_int == 400, name
+    body = parts(AIRPORT, ("form_token", b"x", "a.txt"))
+    assert send(client, "POST", f"/admin/{kind}", body, MULTIPART).status_int == 400
+
+
+def test_a_file_in_the_place_of_the_token_is_refused(client: Client, kind: str, unchanged: str) -> None:
+    body = parts(AIRPORT, ("csrf_token", client.csrf.encode(), "a.txt"))
+
+    answer = client.app.request(f"/admin/{kind}", method="POST", body=body, content_type=MULTIPART, expect_errors=True)
+
+    assert answer.status_int == 400
+
+
+def test_a_field_that_is_sent_twice_is_refused(site: Site, client: Client, kind: str, unchanged: str) -> None:
+    for name in (*site.kinds[kind].fields, "list_state", "version"):
+        fields = [("airport_name", JFK), (name, "x"), (name, "x")]
+        assert client.put(unchanged, fields).status_int == 400, name
+        if name != "version":
+            assert client.post(f"/admin/{kind}", fields).status_int == 400, name
+
+
+# The rest of the request
+
+
+def test_a_foreign_host_is_refused_and_never_repeated(site: Site, kind: str) -> None:
+    for host in BAD_HOSTS:
+        for address in ("/login", "/admin", f"/admin/{kind}", "/static/app.css"):
+            environ = {"HTTP_HOST": host.encode().decode("latin-1")}
+            answer = site.anonymous().app.get(address, extra_environ=environ, expect_errors=True)
+            assert answer.status_int == 400, (host, address)
+            assert "evil" not in answer.text + str(answer.headers)
+
+
+def test_our_own_hosts_are_served_on_any_port(site: Site) -> None:
+    for host in ("localhost", "localhost:6543", "127.0.0.1:80", "LOCALHOST"):
+        answer = site.anonymous().app.get("/login", extra_environ={"HTTP_HOST": host})
+        assert answer.status_int == 200
+
+
+def test_a_body_over_the_limit_is_refused(client: Client, kind: str, unchanged: str) -> None:
+    body = b"airport_name=" + b"x" * (2 * 1024 * 1024)
+
+    assert send(client, "POST", f"/admin/{kind}", body).status_int == 413
+    assert send(client, "PUT", unchanged, body).status_int == 413
+
+
+def test_a_very_long_query_breaks_nothing(client: Client, kind: str) -> None:
+    client.create(kind)
+
+    for value in ("x" * 50_000, "x+" * 5_000, "1" * 50_000, "%25" * 5_000, "(" * 5_000):
+        for name in ("q", "company_phone", "airport_code", "sort", "page_no", "key", "next"):
+            assert client.get(f"/admin/{kind}?{name}={value}").status_int in (200, 400, 414), name
+    assert client.get(f"/admin/{kind}?" + "&".join(f"a{n}=1" for n in range(5_000))).status_int in (200, 400, 414)
+    state = "q=" + "x" * 50_000
+    assert client.post(f"/admin/{kind}", {"airport_name": JFK, "list_state": state}).status_int == 303
+
+
+def test_odd_headers_break_nothing(site: Site, client: Client, kind: str) -> None:
+    odd = ["", "é", ";;;,,,", "text/html;q=abc", "*", "a" * 5_000, "application/json;q=0, */*"]
+    for name in ("HTTP_ACCEPT", "HTTP_ORIGIN", "HTTP_REFERER", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE", "HTTP_COOKIE"):
+        for value in odd:
+            fresh = site.client() if name == "HTTP_COOKIE" else client
+            answer = fresh.app.get(f"/admin/{kind}", extra_environ={name: value}, expect_errors=True)
+            assert answer.status_int in (200, 303, 400), (name, value)
+    for cookie in ("groundtransport=é", "groundtransport=" + "A" * 43, "groundtransport=%00", "groundtransport="):
+        answer = site.anonymous().app.get("/admin", extra_environ={"HTTP_COOKIE": cookie}, expect_errors=True)
+        assert answer.status_int == 303
+
+
+def test_forwarded_headers_of_a_stranger_are_not_believed(site: Site) -> None:
+    headers = {"X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https", "X-Forwarded-For": "10.0.0.1"}
+
+    answer = site.anonymous().app.get("/admin", headers=headers)
+
+    assert answer.location.startswith("http://localhost/login")
