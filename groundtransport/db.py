@@ -27,9 +27,9 @@ from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 from sqlalchemy.sql.functions import GenericFunction
 from transaction import TransactionManager
 
-from groundtransport.settings import Settings
+from groundtransport.settings import Settings, SettingsError
 
-WAIT = 5  # seconds for a lock or a connection: the budget of one request
+WAIT = 4  # seconds for a lock or a connection; a request is to be answered within five
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
@@ -87,17 +87,24 @@ def now() -> datetime:
 def make_engine(settings: Settings) -> Engine:
     """Return the engine of ``settings.database_url``; nothing connects yet."""
     if settings.is_sqlite:
-        Path(make_url(settings.database_url).database or "").absolute().parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(Path(make_url(settings.database_url).database or "").absolute().parent)
         engine = create_engine(settings.database_url, connect_args={"timeout": WAIT}, pool_timeout=WAIT)
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     return create_engine(
         settings.database_url,
-        connect_args={"connect_timeout": WAIT, "options": "-c timezone=utc"},
+        connect_args={"connect_timeout": WAIT, "options": f"-c timezone=utc -c lock_timeout={WAIT}s"},
         pool_timeout=WAIT,
         pool_pre_ping=True,  # a server that was restarted is noticed before the request, not by it
     )
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"sqlalchemy.url: the folder {folder} cannot be made: {error.strerror}") from error
 
 
 def writing(engine: Engine) -> Engine:
@@ -167,6 +174,8 @@ def includeme(config: Any) -> None:
             "tm.manager_hook": pyramid_tm.explicit_manager,
             # Without the veto a returned 4xx would commit what was flushed before it.
             "tm.commit_veto": pyramid_tm.default_commit_veto,
+            # It would ask who is signed in, with a query, for every static file.
+            "tm.annotate_user": False,
         }
     )
     config.include("pyramid_tm")

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pycountry
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
@@ -72,7 +73,7 @@ NUMBERS = {
 
 def _number(name: str, text: str) -> int:
     low, high = NUMBERS[name]
-    if not (text.isascii() and text.isdigit() and low <= int(text) <= high):
+    if not (text.isascii() and text.isdigit() and len(text) < 15 and low <= int(text) <= high):
         raise SettingsError(f"{PREFIX}{name} must be a whole number from {low} to {high}, not {text!r}")
     return int(text)
 
@@ -82,12 +83,12 @@ def _database_url(text: str) -> str:
         raise SettingsError("sqlalchemy.url is missing, and so is DATABASE_URL in the environment")
     try:
         url = make_url(text)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise SettingsError("sqlalchemy.url is not a database address") from None
     backend = {"postgres": "postgresql"}.get(url.get_backend_name(), url.get_backend_name())
     if backend not in ("sqlite", "postgresql"):
         raise SettingsError(f"sqlalchemy.url names {backend!r}; sqlite and postgresql are known")
-    if backend == "sqlite" and not url.database:
+    if backend == "sqlite" and url.database in (None, "", ":memory:"):
         raise SettingsError("sqlalchemy.url: SQLite needs a file, not memory")
     driver = "postgresql+psycopg" if backend == "postgresql" else "sqlite"
     return url.set(drivername=driver).render_as_string(hide_password=False)
@@ -97,15 +98,17 @@ def _hosts(text: str) -> tuple[str, ...]:
     hosts = tuple(text.lower().split())
     if not hosts:
         raise SettingsError(f"{PREFIX}hosts is missing: the names under which the service is reached")
-    bad = [host for host in hosts if set(host) & set("/@?#\\")]
+    bad = [host for host in hosts if set(host) & set("/@?#\\") or (":" in host and not host.startswith("["))]
     if bad:
         raise SettingsError(f"{PREFIX}hosts must hold names without scheme, port or path, not {bad[0]!r}")
     return hosts
 
 
 def _country(text: str) -> str:
-    if not (len(text) == 2 and text.isascii() and text.isupper()):
-        raise SettingsError(f"{PREFIX}default_country must be two capital letters (ISO 3166-1), not {text!r}")
+    if not text.isupper() or pycountry.countries.get(alpha_2=text) is None:
+        raise SettingsError(
+            f"{PREFIX}default_country must be a country of ISO 3166-1 in two capital letters, not {text!r}"
+        )
     return text
 
 
@@ -114,7 +117,10 @@ def _secrets(name: str, file: str | None, environ: Mapping[str, str]) -> tuple[b
 
     ``<name>_OLD`` holds those that were rotated out and are still known, separated by blanks.
     """
-    newest = environ.get(name, "") or (_secret_of(Path(file)) if file else "")
+    try:
+        newest = environ.get(name, "") or (_secret_of(Path(file)) if file else "")
+    except OSError as error:
+        raise SettingsError(f"the secret's file {file} cannot be made or read: {error.strerror}") from error
     if not newest:
         raise SettingsError(f"{name} is missing in the environment")
     old = environ.get(f"{name}_OLD", "").split()

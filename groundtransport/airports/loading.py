@@ -53,9 +53,29 @@ def airports_of(file: Path) -> Iterator[dict[str, Any]]:
         if missing:
             raise BadList(f"{file.name} lacks the columns {', '.join(sorted(missing))}")
         try:
-            yield from [airport_values(row) for row in reader if row["iata"]]
-        except (KeyError, ValueError, AttributeError) as error:
+            rows = [checked(airport_values(row)) for row in reader if row["iata"]]
+        except (KeyError, TypeError, ValueError, AttributeError, csv.Error) as error:
             raise BadList(f"{file.name}, line {reader.line_num}: {error}") from error
+    if not rows:
+        raise BadList(f"{file.name} holds no airport with an IATA code")
+    yield from rows
+
+
+def checked(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of an airport that may be stored; raise ValueError for another."""
+    if not (
+        len(values["code"]) == 3 and values["code"].isascii() and values["code"].isalpha() and values["code"].isupper()
+    ):
+        raise ValueError(f"{values['code']!r} is no IATA code: three capital letters")
+    for name in ("name", "city", "state", "country"):
+        longest = getattr(Airport, name).type.length
+        if len(values[name]) > longest or not values[name].isprintable():
+            raise ValueError(f"the {name} of {values['code']} is longer than {longest} characters, or not printable")
+    if not values["name"] or len(values["country"]) != 2:
+        raise ValueError(f"{values['code']} lacks a name or a country")
+    if not (-90 <= values["latitude"] <= 90 and -180 <= values["longitude"] <= 180):
+        raise ValueError(f"the position of {values['code']} is not on Earth")
+    return values
 
 
 def airport_values(row: dict[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,8 @@ def search(dbsession: Session, text: str) -> Sequence[Airport]:
         return []
     matches = [Airport.search_text.contains(word, autoescape=True) for word in words]
     query = select(Airport).where(Airport.withdrawn_at.is_(None), *matches)
-    return dbsession.scalars(query.order_by(_rank(whole, words[0]), Airport.name).limit(SUGGESTIONS)).all()
+    by_name = case((Airport.name.istartswith(words[0], autoescape=True), 0), else_=1)
+    return dbsession.scalars(query.order_by(_rank(whole, words[0]), by_name, Airport.name).limit(SUGGESTIONS)).all()
 
 
 def _rank(whole: str, first: str) -> ColumnElement[int]:
@@ -95,10 +96,12 @@ Distances = Sequence[tuple[Any, float]]
 def _near(dbsession: Session, airport: Airport) -> Distances:
     near: Distances = [pair for pair in _within(dbsession, airport, RADIUS) if pair[1] <= RADIUS]
     reach = RADIUS
-    while len(near) < FEWEST and reach < HALFWAY_ROUND:
+    if len(near) >= FEWEST:
+        return near
+    while len(near) < NEAREST and reach < HALFWAY_ROUND:
         reach *= 4
-        near = sorted(_within(dbsession, airport, reach), key=lambda pair: pair[1])[:NEAREST]
-    return near
+        near = [pair for pair in _within(dbsession, airport, reach) if pair[1] <= reach]
+    return sorted(near, key=lambda pair: pair[1])[:NEAREST]
 
 
 def _within(dbsession: Session, airport: Airport, km: float) -> Distances:

@@ -3,7 +3,7 @@
 import re
 
 # Anchored at the right: 111 names of the list hold brackets themselves, even with another airport's code in them.
-_CODE = re.compile(r"\(\s*([A-Za-z0-9]{3,4})\s*\)\s*\Z", re.ASCII)
+_CODE = re.compile(r"\(\s*([A-Za-z0-9]{3,4})\s*\)\s*\Z")
 
 
 def code_of(airport_name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The one listener of all changes: it queues an entry for each, and writes them when the transaction is about to commit.
+"""The one listener of all changes: it queues an entry for each, and writes them just before the commit.
 
 The head of the chain is taken last, so that writers meet only there and cannot block each other crosswise.
 """

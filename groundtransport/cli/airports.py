@@ -74,12 +74,12 @@ def add(office: Office, /, code: str, name: str, country: str, icao: str, **plac
         raise click.BadParameter("An ICAO code has four letters or digits.", param_hint="--icao")
     if country_name(country) == country:
         raise click.BadParameter("No country has that code.", param_hint="--country")
-    if not name.strip().isprintable() or not 0 < len(name.strip()) <= Airport.name.type.length:
-        raise click.BadParameter("The name is empty, too long, or not printable.", param_hint="--name")
-    row = {"iata": code, "icao": icao, "name": name, "country": country}
-    values = loading.airport_values(
-        {**row, "city": place["city"], "subd": place["state"], "lat": place["latitude"], "lon": place["longitude"]}
-    )
+    row: dict[str, Any] = {"iata": code, "icao": icao, "name": name, "country": country}
+    row |= {"city": place["city"], "subd": place["state"], "lat": place["latitude"], "lon": place["longitude"]}
+    try:
+        values = loading.checked(loading.airport_values(row))
+    except ValueError as error:
+        raise click.ClickException(f"Not added: {error}.") from error
     with db.transaction(office.engine) as dbsession:
         if lookup.by_code(dbsession, code):
             raise click.ClickException(f"There is an airport {code} already.")

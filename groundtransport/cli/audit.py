@@ -18,7 +18,7 @@ from groundtransport.cli.office import Office, pass_office
 UNITS = {"d": 1, "w": 7, "y": 365}
 
 
-class Age(click.ParamType):
+class Age(click.ParamType[timedelta]):
     """A span such as 90d, 12w or 1y."""
 
     name = "age"

@@ -38,10 +38,10 @@ class Office:
     @cached_property
     def registry(self) -> Any:
         """The application's registry: its kinds, its subscribers and its engine."""
-        from groundtransport import main  # the whole application: only for commands that write records
+        from pyramid.paster import get_app  # the whole application: only for commands that write records
 
         self.check_migrated()
-        return main({}, **self.app_settings).registry
+        return get_app(str(self.ini)).registry
 
     def check_migrated(self) -> None:
         """End with a hint unless the database is at the newest revision."""

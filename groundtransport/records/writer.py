@@ -4,6 +4,7 @@ It flushes, then publishes an event inside the same transaction. It never sees a
 """
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import select
@@ -76,9 +77,8 @@ class Writer:
                 setattr(record, name, values[name])
         record.search_text = search_text(self.kind, self.values(record))
 
-    def _publish(
-        self, event: type[RecordChanged], record: Any, before: Mapping[str, Any], after: Mapping[str, Any]
-    ) -> None:
+    def _publish(self, event: type[RecordChanged], record: Any, before: dict[str, Any], after: dict[str, Any]) -> None:
         self.dbsession.flush()
         label = label_of(self.kind, after or before, record.id)
-        self.notify(event(self.kind.name, record.id, label, before, after, record.version, self.actor, self.dbsession))
+        frozen = MappingProxyType(before), MappingProxyType(after)
+        self.notify(event(self.kind.name, record.id, label, *frozen, record.version, self.actor, self.dbsession))

@@ -16,7 +16,7 @@ AIRPORTS = 400  # the number of airports that records spread over, the first far
 FIRST = (
     "Alpha",
     "Blue Line",
-    "Harbour",
+    "Harbor",
     "Sunrise",
     "Metro",
     "Northern",
@@ -45,14 +45,14 @@ STREETS = (
     "Airport Road",
     "Station Street",
     "Main Street",
-    "Harbour Way",
+    "Harbor Way",
     "Park Avenue",
     "Depot Lane",
 )
 PLACES = (
     "Terminal 1",
     "Terminal 2, bay 4",
-    "Ground transport centre",
+    "Ground transport center",
     "Arrivals, door 6",
     "Railway station",
     "Car park B",

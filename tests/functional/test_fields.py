@@ -164,28 +164,27 @@ def test_a_number_is_kept_as_typed(site: Site, client: Client, kind: str) -> Non
     assert stored(site, client, kind, "company_phone1", values) == {value: value for value in values}
 
 
-@pytest.mark.parametrize(
-    ("airport", "phone", "is_doubtful"),
-    [
-        (TALLINN, "1447", True),
-        (JFK, "555-1234", True),
-        (JFK, "511", True),
-        (JFK, "(360) 786-1881", False),
-        (JFK, "1-877-765-4231 ext. 12", False),
-        (TALLINN, "5093898", False),
-        (JFK, "+372 443 0600", False),
-        ("Auckland Airport (AKL)", "(09)355-3553", False),
-        ("Keflavik Airport (KEF)", "(+354)5402700", False),
-    ],
-)
-def test_a_doubtful_number_is_saved_with_a_warning(
-    client: Client, kind: str, airport: str, phone: str, is_doubtful: bool
-) -> None:
-    client.create(kind, airport_name=airport, company_name="Alpha", company_phone1=phone)
+# Airport, number, and whether it is doubtful there
+DOUBTS = [
+    (TALLINN, "1447", True),
+    (JFK, "555-1234", True),
+    (JFK, "511", True),
+    (JFK, "(360) 786-1881", False),
+    (JFK, "1-877-765-4231 ext. 12", False),
+    (TALLINN, "5093898", False),
+    (JFK, "+372 443 0600", False),
+    ("Auckland Airport (AKL)", "(09)355-3553", False),
+    ("Keflavik Airport (KEF)", "(+354)5402700", False),
+]
 
-    messages = client.get(f"/admin/{kind}").html.find(id="messages")
-    assert (phone in messages.get_text()) is is_doubtful
-    assert client.rows(kind)[0]["company_phone1"] == phone
+
+def test_a_doubtful_number_is_saved_with_a_warning(client: Client, kind: str) -> None:
+    for airport, phone, is_doubtful in DOUBTS:
+        client.create(kind, airport_name=airport, company_name="Alpha", company_phone1=phone)
+
+        messages = client.get(f"/admin/{kind}?q=nothing").html.find(id="messages")
+        assert (phone in messages.get_text()) is is_doubtful, phone
+        assert client.rows(kind)[0]["company_phone1"] == phone
 
 
 # Links

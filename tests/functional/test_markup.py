@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from groundtransport.security import Role
 from tests.site import JFK, Client, Site
 
@@ -63,13 +61,11 @@ def test_markup_in_a_conflict_stays_text(client: Client, kind: str) -> None:
     assert_harmless(answer)
 
 
-@pytest.mark.parametrize("name", ["q", "company_name", "airport_name", "airport_code", "sort", "page_no", "page_size"])
-def test_markup_in_the_query_stays_text(client: Client, kind: str, name: str) -> None:
-    client.create(kind, company_name="alert(1)")
+def test_markup_in_the_query_stays_text(client: Client, kind: str) -> None:
+    for name in ("q", "company_name", "airport_name", "airport_code", "sort", "page_no", "page_size"):
+        seen = {"company_address": "alert(1)"}  # a filter that is surely shown
 
-    assert_harmless(
-        client.get(f"/admin/{kind}", {name: EVIL} | ({} if name == "company_name" else {"company_name": "alert(1)"}))
-    )
+        assert_harmless(client.get(f"/admin/{kind}", {**seen, name: EVIL}))
 
 
 def test_markup_at_the_sign_in_stays_text(site: Site) -> None:

@@ -2,7 +2,6 @@
 
 import unicodedata
 
-import pytest
 from sqlalchemy import update
 
 from groundtransport import db
@@ -207,11 +206,9 @@ def test_the_name_is_the_city_of_the_record(client: Client) -> None:
     assert client.get(CITIES, {"id": with_city}).json == {"cities": [], "name": "Queens"}
 
 
-@pytest.mark.parametrize("bad", ["", "0", "abc", "9" * 18, "9" * 30, "-1", "٣", "\0", "1 or 1=1", "deleted"])
-def test_a_bad_id_counts_as_none(client: Client, bad: str) -> None:
-    record_id = client.create("scheduledbus", city="Queens")
-    if bad == "deleted":
-        client.delete(f"/admin/scheduledbus/{record_id}")
-        bad = str(record_id)
+def test_a_bad_id_counts_as_none(client: Client) -> None:
+    deleted = client.create("scheduledbus", city="Queens")
+    client.delete(f"/admin/scheduledbus/{deleted}")
 
-    assert "Queens" in city_names(client, airport=JFK, id=bad)
+    for bad in ("", "0", "abc", "9" * 18, "9" * 30, "-1", "٣", "\0", "1 or 1=1", str(deleted)):
+        assert "Queens" in city_names(client, airport=JFK, id=bad)

@@ -191,7 +191,7 @@ def test_a_deleted_record_is_gone_from_everywhere_but_its_table(
     answer = delete(client, way, address)
 
     assert (answer.status_int, answer.location) == (303, f"http://localhost/admin/{kind}")
-    assert message(client, f"/admin/{kind}") == "Alpha was deleted."
+    assert message(client, f"/admin/{kind}").startswith("Alpha was deleted.")
     found = client.get(f"/admin/{kind}?ajax=1").json
     assert [row["id"] for row in found["data"]] == [other]
     assert (found["recordsTotal"], found["recordsFiltered"]) == (1, 1)

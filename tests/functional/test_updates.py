@@ -214,26 +214,24 @@ def test_every_write_leads_back_to_the_list_as_it_was(client: Client, kind: str,
     }
 
 
-@pytest.mark.parametrize(
-    ("state", "kept"),
-    [
-        ("page_no=last", {"page_no": ["last"]}),
-        ("page_no=4711", {"page_no": ["4711"]}),
-        ("page_no=1&page_no=2&q=x", {"q": ["x"]}),
-        ("sort=password&page_size=7&q=x", {"q": ["x"]}),
-        ("//evil.example/?q=x", {}),
-        ("https://evil.example", {}),
-        ("q=a%0D%0ASet-Cookie:x", {"q": ["a\r\nSet-Cookie:x"]}),
-    ],
-)
-def test_a_list_state_is_never_more_than_a_query_of_known_names(
-    client: Client, kind: str, state: str, kept: dict[str, list[str]]
-) -> None:
-    answer = client.post(f"/admin/{kind}", {"airport_name": JFK, "list_state": state})
+STATES = [
+    ("page_no=last", {"page_no": ["last"]}),
+    ("page_no=4711", {"page_no": ["4711"]}),
+    ("page_no=1&page_no=2&q=x", {"q": ["x"]}),
+    ("sort=password&page_size=7&q=x", {"q": ["x"]}),
+    ("//evil.example/?q=x", {}),
+    ("https://evil.example", {}),
+    ("q=a%0D%0ASet-Cookie:x", {"q": ["a\r\nSet-Cookie:x"]}),
+]
 
-    assert answer.location.partition("?")[0] == f"http://localhost/admin/{kind}"
-    assert query_of(answer.location) == kept
-    assert "x" not in answer.headers.get("Set-Cookie", "").partition("=")[0]
+
+def test_a_list_state_is_never_more_than_a_query_of_known_names(client: Client, kind: str) -> None:
+    for state, kept in STATES:
+        answer = client.post(f"/admin/{kind}", {"airport_name": JFK, "list_state": state})
+
+        assert answer.location.partition("?")[0] == f"http://localhost/admin/{kind}"
+        assert query_of(answer.location) == kept
+        assert "Set-Cookie" not in answer.headers
 
 
 def test_the_state_survives_from_the_list_over_a_refused_save_to_the_list(client: Client, kind: str) -> None:
