@@ -55,8 +55,8 @@ def read(ini: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> Set
         raise SettingsError(f"{PREFIX}page_size must be one of {', '.join(map(str, PAGE_SIZES))}")
     return Settings(
         database_url=_database_url(environ.get("DATABASE_URL") or ini.get("sqlalchemy.url", "")),
-        secrets=_secrets("GROUNDTRANSPORT_SECRET", ours.get("secret_file"), environ),
-        audit_secrets=_secrets("GROUNDTRANSPORT_AUDIT_SECRET", ours.get("audit_secret_file"), environ),
+        secrets=_secrets("GROUNDTRANSPORT_SECRET", "secret_file", ours, environ),
+        audit_secrets=_secrets("GROUNDTRANSPORT_AUDIT_SECRET", "audit_secret_file", ours, environ),
         hosts=_hosts(ours.get("hosts", "")),
         default_country=_country(ours.get("default_country", "US")),
         **given,
@@ -112,15 +112,16 @@ def _country(text: str) -> str:
     return text
 
 
-def _secrets(name: str, file: str | None, environ: Mapping[str, str]) -> tuple[bytes, ...]:
+def _secrets(name: str, setting: str, ours: Mapping[str, str], environ: Mapping[str, str]) -> tuple[bytes, ...]:
     """Return the secrets of a name: the environment's, else that of a file which development makes for itself.
 
     ``<name>_OLD`` holds those that were rotated out and are still known, separated by blanks.
     """
+    file = ours.get(setting)
     try:
         newest = environ.get(name, "") or (_secret_of(Path(file)) if file else "")
     except OSError as error:
-        raise SettingsError(f"the secret's file {file} cannot be made or read: {error.strerror}") from error
+        raise SettingsError(f"{PREFIX}{setting}: {file} cannot be made or read: {error.strerror}") from error
     if not newest:
         raise SettingsError(f"{name} is missing in the environment")
     old = environ.get(f"{name}_OLD", "").split()

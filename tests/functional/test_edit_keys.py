@@ -9,6 +9,7 @@ import pytest
 from groundtransport import db
 from groundtransport.accounts import users
 from groundtransport.security import Role
+from tests.functional.people import add_pat, cheap_hashes, sign_in
 from tests.site import JFK, PASSWORD, Client, Site, query_of
 
 STATE = "q=alpha&page_no=3&page_size=10&sort=-company_name"
@@ -98,12 +99,10 @@ def test_a_key_serves_all_sessions_of_its_person(site: Site, client: Client, kin
 
 @pytest.mark.parametrize("ending", ["role", "password"])
 def test_a_key_dies_with_the_sessions_of_its_person(site: Site, client: Client, kind: str, ending: str) -> None:
-    record_id = client.create(kind)
-    with db.transaction(site.engine) as dbsession:
-        users.add(dbsession, "pat", Role.EDITOR, PASSWORD, one_time=False)
-    pat = site.anonymous()
-    sign_in = {"username": "pat", "password": PASSWORD}
-    pat.post("/login", sign_in)
+    record_id, pat = client.create(kind), site.anonymous()
+    with cheap_hashes():
+        add_pat(site)
+        sign_in(pat)
     old = key_of(pat, kind, record_id)
 
     with db.transaction(site.engine) as dbsession:
@@ -112,7 +111,7 @@ def test_a_key_dies_with_the_sessions_of_its_person(site: Site, client: Client, 
             users.set_role(dbsession, user, Role.ADMINISTRATOR)
         else:
             users.set_password(user, PASSWORD, one_time=False)
-    pat.post("/login", sign_in)
+    sign_in(pat)
 
     assert_refused(pat, kind, record_id, f"key={old}")
     assert key_of(pat, kind, record_id) != old

@@ -110,6 +110,8 @@ def test_a_malformed_body_is_refused_and_breaks_nothing(client: Client, kind: st
         ("application/x-www-form-urlencoded; charset=utf-16", b"airport_name=x"),
         ("application/x-www-form-urlencoded; charset=nonsense", b"airport_name=x"),
         ("", b"airport_name"),
+        (f"{MULTIPART}; charset=utf-16", parts(AIRPORT)),
+        (f"{MULTIPART}; charset=nonsense", parts(AIRPORT)),
         (FORM, b"&&==&%&%zz=%zz"),
     ):
         for method, address in (("POST", f"/admin/{kind}"), ("PUT", unchanged)):

@@ -1,0 +1,178 @@
+"""Signing in: who gets in, where it leads, and what a one-time password opens."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from argon2 import PasswordHasher
+
+from groundtransport import db
+from groundtransport.accounts import users
+from groundtransport.accounts.models import AdminUser
+from groundtransport.security import Role
+from tests.functional.people import COOKIE, add_pat, cheap_hashes, is_signed_in, sign_in, with_cookie
+from tests.site import JFK, PASSWORD, Site
+
+OTHER_PASSWORD = "a short ride to the harbor"
+
+
+@pytest.fixture(autouse=True)
+def cheaply() -> Iterator[None]:
+    with cheap_hashes():
+        yield
+
+
+@pytest.fixture
+def pat(site: Site) -> AdminUser:
+    """An editor whose account a test may change."""
+    return add_pat(site)
+
+
+def test_the_right_password_opens_the_door_to_the_page_that_was_asked_for(site: Site, pat: AdminUser) -> None:
+    client = site.anonymous()
+    refused = client.get("/admin/transit?q=alpha&page_no=2")
+
+    form = next(form for form in client.get(refused.location).forms.values() if "password" in form.fields)
+    form["username"], form["password"] = "Pat", PASSWORD
+    answer = form.submit()
+
+    assert (answer.status_int, answer.location) == (303, "http://localhost/admin/transit?q=alpha&page_no=2")
+    assert client.get(answer.location).status_int == 200
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/json"])
+def test_every_refusal_reads_the_same_and_hashes_once(
+    site: Site, pat: AdminUser, monkeypatch: pytest.MonkeyPatch, accept: str
+) -> None:
+    with db.transaction(site.engine) as dbsession:
+        users.disable(dbsession, users.add(dbsession, "gone", Role.EDITOR, PASSWORD, one_time=False))
+    calls: list[str] = []
+    verify = PasswordHasher.verify
+
+    def counting(self: PasswordHasher, *args: Any) -> Any:
+        calls.append("verify")
+        return verify(self, *args)
+
+    sign_in(site.anonymous(), "warm", "up")
+    monkeypatch.setattr(PasswordHasher, "verify", counting)
+    texts, hashed = set(), []
+    for name, password in (("pat", "wrong"), ("nobody", PASSWORD), ("gone", PASSWORD), ("", ""), ("pat", "x" * 5000)):
+        client = site.anonymous()
+        calls.clear()
+        answer = sign_in(client, name, password, Accept=accept)
+        hashed.append(len(calls))
+        assert answer.status_int == 422
+        assert not is_signed_in(client)
+        text = answer.html.find(role="alert").get_text() if accept == "text/html" else answer.json["detail"]
+        texts.add(text)
+
+    assert len(texts) == 1
+    assert hashed == [1] * 5
+
+
+def test_a_refused_sign_in_keeps_the_name_and_not_the_password(site: Site, pat: AdminUser) -> None:
+    answer = sign_in(site.anonymous(), "pat", "wrong password", "/admin/transit")
+
+    form = next(form for form in answer.forms.values() if "password" in form.fields)
+    assert (form["username"].value, form["password"].value, form["next"].value) == ("pat", "", "/admin/transit")
+    assert "wrong password" not in answer.text
+
+
+def test_a_sign_in_begins_a_session_under_a_new_id(site: Site, pat: AdminUser) -> None:
+    client = site.anonymous()
+    client.get("/login")
+    planted = client.app.cookies[COOKIE]
+
+    sign_in(client)
+
+    assert client.app.cookies[COOKIE] != planted
+    first = client.app.cookies[COOKIE]
+    sign_in(client)
+    assert client.app.cookies[COOKIE] != first
+    assert not is_signed_in(with_cookie(site, planted))
+    assert not is_signed_in(with_cookie(site, first))
+    assert is_signed_in(with_cookie(site, client.app.cookies[COOKIE]))
+
+
+TARGETS = [
+    "//evil.example",
+    "///evil.example",
+    "https://evil.example/",
+    "http:evil.example",
+    "/\\evil.example",
+    "\\\\evil.example",
+    "/\t/evil.example",
+    "/%09/evil.example",
+    "javascript:alert(1)",
+    "@evil.example",
+    ".evil.example",
+    ":80@evil.example/",
+    " //evil.example",
+    "/\r\nSet-Cookie: a=b",
+    "/admin\0",
+    "//",
+    "/..//evil.example",
+    "/é",
+]
+
+
+def test_a_sign_in_never_leads_elsewhere(site: Site, pat: AdminUser) -> None:
+    for target in TARGETS:
+        offered = site.anonymous().get("/login", {"next": target})
+        assert offered.status_int == 200
+        client = site.anonymous()
+        answer = sign_in(client, target=target)
+        parts = urlsplit(answer.location)
+        assert (answer.status_int, parts.scheme, parts.netloc) == (303, "http", "localhost"), target
+        assert not parts.path.startswith("//"), target
+        assert not re.search(r"[\x00-\x20\\]", answer.location), target
+        assert "a=b" not in str(answer.headers.getall("Set-Cookie"))
+        assert is_signed_in(client)
+
+
+# One-time passwords
+
+
+def test_a_one_time_password_opens_nothing_but_its_own_replacement(site: Site, kind: str) -> None:
+    with db.transaction(site.engine) as dbsession:
+        users.add(dbsession, "pat", Role.ADMINISTRATOR, PASSWORD, one_time=True)
+    client = site.anonymous()
+    sign_in(client)
+
+    for answer in (client.get("/admin"), client.get(f"/admin/{kind}?ajax=1"), client.get("/admin/nope")):
+        assert (answer.status_int, answer.location) == (303, "http://localhost/admin/profile")
+    assert client.post(f"/admin/{kind}", {"airport_name": JFK}).status_int == 303
+    assert site.count(site.kinds[kind].model) == 0
+
+    same = client.post("/admin/profile", {"current": PASSWORD, "password": PASSWORD, "repeated": PASSWORD})
+    assert same.status_int == 422
+    new = {"current": PASSWORD, "password": OTHER_PASSWORD, "repeated": OTHER_PASSWORD}
+    assert client.post("/admin/profile", new).status_int == 303
+    assert is_signed_in(client)
+    assert sign_in(site.anonymous(), password=PASSWORD).status_int == 422
+    assert sign_in(site.anonymous(), password=OTHER_PASSWORD).status_int == 303
+
+
+@pytest.mark.parametrize(
+    ("current", "password", "repeated"),
+    [
+        ("wrong", OTHER_PASSWORD, OTHER_PASSWORD),
+        (PASSWORD, OTHER_PASSWORD, "another one altogether"),
+        (PASSWORD, "short", "short"),
+        (PASSWORD, "", ""),
+        (PASSWORD, "a" * 20, "a" * 20),
+    ],
+)
+def test_a_bad_new_password_changes_nothing(
+    site: Site, pat: AdminUser, current: str, password: str, repeated: str
+) -> None:
+    client = site.anonymous()
+    sign_in(client)
+
+    answer = client.post("/admin/profile", {"current": current, "password": password, "repeated": repeated})
+
+    assert answer.status_int == 422
+    assert is_signed_in(client)
+    assert sign_in(site.anonymous()).status_int == 303
