@@ -1,6 +1,7 @@
 """Filling the tables of airports and cities from public lists. For set-up commands: never run by the web process."""
 
 import csv
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from groundtransport.airports.models import Airport, City
 from groundtransport.db import now
 
 CITY_MIN_POPULATION = 5_000
+_IATA = re.compile(r"[A-Z]{3}", re.ASCII)
 
 
 class BadList(ValueError):
@@ -63,9 +65,7 @@ def airports_of(file: Path) -> Iterator[dict[str, Any]]:
 
 def checked(values: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of an airport that may be stored; raise ValueError for another."""
-    if not (
-        len(values["code"]) == 3 and values["code"].isascii() and values["code"].isalpha() and values["code"].isupper()
-    ):
+    if not _IATA.fullmatch(values["code"]):
         raise ValueError(f"{values['code']!r} is no IATA code: three capital letters")
     for name in ("name", "city", "state", "country"):
         longest = getattr(Airport, name).type.length

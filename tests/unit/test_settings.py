@@ -20,7 +20,8 @@ from groundtransport.settings import Settings, SettingsError, read
 ROOT = Path(__file__).parents[2]
 PSERVE = Path(sys.executable).with_name("pserve")
 SECRET = "0123456789abcdef0123456789abcdef"
-ENVIRON = {"GROUNDTRANSPORT_SECRET": SECRET}
+AUDIT = {"GROUNDTRANSPORT_AUDIT_SECRET": "a" * 32}
+ENVIRON = {"GROUNDTRANSPORT_SECRET": SECRET, **AUDIT}
 INI = {"sqlalchemy.url": "sqlite:///var/x.sqlite", "groundtransport.hosts": "localhost"}
 
 
@@ -91,7 +92,8 @@ def test_missing_settings_are_named() -> None:
     missing = refusal({"groundtransport.hosts": "localhost"})
     assert "sqlalchemy.url" in missing
     assert "DATABASE_URL" in missing
-    assert "GROUNDTRANSPORT_SECRET" in refusal(INI, {})
+    assert "GROUNDTRANSPORT_SECRET" in refusal(INI, AUDIT)
+    assert "GROUNDTRANSPORT_AUDIT_SECRET" in refusal(INI, {"GROUNDTRANSPORT_SECRET": SECRET})
 
 
 @pytest.mark.parametrize(
@@ -128,7 +130,9 @@ def test_a_refused_address_does_not_show_its_password() -> None:
 # Secrets
 
 
-@pytest.mark.parametrize("name", ["GROUNDTRANSPORT_SECRET", "GROUNDTRANSPORT_SECRET_OLD"])
+@pytest.mark.parametrize(
+    "name", ["GROUNDTRANSPORT_SECRET", "GROUNDTRANSPORT_SECRET_OLD", "GROUNDTRANSPORT_AUDIT_SECRET"]
+)
 def test_a_short_secret_is_named_and_not_shown(name: str) -> None:
     message = refusal(INI, {**ENVIRON, name: "shorter-than-32-characters"})
     assert name in message
@@ -143,14 +147,14 @@ def test_the_old_secret_comes_after_the_new_one() -> None:
 
 def test_a_secret_file_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
     file = tmp_path / "var" / "secret"
-    first = settings({}, secret_file=str(file))
-    again = settings({}, secret_file=str(file))
+    first = settings(AUDIT, secret_file=str(file))
+    again = settings(AUDIT, secret_file=str(file))
 
     assert len(first.secrets[0]) >= 32
     assert again.secrets == first.secrets
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert [path.name for path in file.parent.iterdir()] == ["secret"]
-    assert settings({}, secret_file=str(tmp_path / "other")).secrets != first.secrets
+    assert settings(AUDIT, secret_file=str(tmp_path / "other")).secrets != first.secrets
 
 
 def test_the_environment_goes_before_the_secret_file(tmp_path: Path) -> None:
@@ -169,10 +173,10 @@ def test_a_secret_file_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 
 @contextmanager
-def served(ini: Path, port: int, environ: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+def served(ini: Path, port: int, environ: dict[str, str], server: str = "main") -> Iterator[subprocess.Popen[str]]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("GROUNDTRANSPORT", "DATABASE"))}
     process = subprocess.Popen(
-        [PSERVE, ini, f"port={port}"],
+        [PSERVE, "--server-name", server, ini, f"port={port}"],
         env={**clean, **environ},
         cwd=ini.parent,
         text=True,
@@ -206,8 +210,16 @@ def health(process: subprocess.Popen[str], port: int) -> int:
 @pytest.mark.parametrize("name", ["development.ini", "production.ini"])
 def test_both_inis_start_a_server(name: str, tmp_path: Path) -> None:
     ini, port = Path(shutil.copy(ROOT / name, tmp_path)), free_port()
-    production = {**ENVIRON, "DATABASE_URL": f"sqlite:///{tmp_path}/x.sqlite"}
-    with served(ini, port, production if name == "production.ini" else {}) as process:
+    environ = {**ENVIRON, "DATABASE_URL": f"sqlite:///{tmp_path}/x.sqlite"} if name == "production.ini" else {}
+    # Both listen on 6543, as they stand; that port may be taken here.
+    ini.write_text(ini.read_text().replace("127.0.0.1:6543", f"127.0.0.1:{port}"))
+    with served(ini, port, environ) as process:
+        assert health(process, port) == 200
+
+
+def test_another_port_is_a_word_on_the_command_line(tmp_path: Path) -> None:
+    ini, port = Path(shutil.copy(ROOT / "development.ini", tmp_path)), free_port()
+    with served(ini, port, {}, server="any") as process:
         assert health(process, port) == 200
 
 
