@@ -85,6 +85,8 @@ class SessionCSRF:
         # The Origin is asked here, not by Pyramid, which looks at it on https only.
         if not origin_is_ours(request) or not request.session.presented:
             return False
+        if not (isinstance(supplied_token, str) and supplied_token.isascii()):
+            return False
         secrets = request.registry["settings"].secrets
         return any(not strings_differ(self._token(secret, request), supplied_token) for secret in secrets)
 

@@ -11,4 +11,7 @@ def includeme(config: Configurator) -> None:
     key = make_key(config.registry["settings"].audit_secrets[0])
     # By name, not by a scan: taking the audit out is a line that can be seen.
     config.add_subscriber(Auditor(key), RecordChanged)
+    # What a record said before, for views that may not know the log.
+    config.add_request_method("groundtransport.audit.history.values_at")
+    config.add_request_method("groundtransport.audit.history.last_change")
     config.scan("groundtransport.audit")

@@ -1,22 +1,33 @@
-"""A save names the version that it replaces; a stale one is refused, and nothing typed is lost."""
+"""A save names the version that it replaces; what somebody saved in between is not overwritten unseen."""
 
 from typing import Any
 
 from pyramid.request import Request
 
+from groundtransport.records.listing import number
+from groundtransport.records.merge import Merge
 from groundtransport.web.fields import submitted
 
 
 class Conflict(Exception):
-    """Somebody saved the record in between. ``page`` is the form or the confirmation that was sent."""
+    """Both sides changed the same field. ``merge`` holds both, and what could be put together."""
 
-    def __init__(self, page: Any, row: Any) -> None:
+    def __init__(self, row: Any, merge: Merge) -> None:
         super().__init__(row.id)
-        self.page, self.row = page, row
+        self.row, self.merge = row, merge
 
 
-def check_version(request: Request, row: Any, page: Any) -> None:
-    """Raise Conflict unless ``version`` is the record's; a client that sends none is served without this guard."""
-    version = submitted(request, ("version",)).get("version")
-    if version is not None and version != str(row.version):
-        raise Conflict(page, row)
+class StaleDelete(Exception):
+    """The record is not any more what the person saw when they decided to delete it."""
+
+    def __init__(self, row: Any) -> None:
+        super().__init__(row.id)
+        self.row = row
+
+
+def sent_version(request: Request) -> int | None:
+    """Return the version that a write names; None from a client that names none, 0 for one that never was."""
+    if request.method in ("GET", "HEAD"):
+        return None
+    text = submitted(request, ("version",)).get("version")
+    return None if text is None else number(text) or 0

@@ -61,12 +61,22 @@ def warnings_of(schema: colander.MappingSchema, values: Mapping[str, Any]) -> li
 class RecordForm:
     """The form of one record: what the request sent, laid over what the record holds."""
 
-    def __init__(self, request: Request, kind: Kind, before: Mapping[str, Any] | None = None) -> None:
-        self.kind, self.before = kind, before
-        self.sent = submitted(request, kind.fields) if request.method in ("POST", "PUT") else {}
-        self.typed = {**_texts(kind, before or {}), **self.sent}
-        if request.method == "PUT" and "airport_name" not in self.sent:
-            self.typed["airport_name"] = ""  # it must be sent, also on a change
+    def __init__(
+        self,
+        request: Request,
+        kind: Kind,
+        before: Mapping[str, Any] | None = None,
+        values: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Lay what was sent over ``before``; or take ``values`` as if they had been typed."""
+        self.kind = kind
+        if values is None:
+            self.sent = submitted(request, kind.fields) if request.method in ("POST", "PUT") else {}
+            self.typed = {**_texts(kind, before or {}), **self.sent}
+            if request.method == "PUT" and "airport_name" not in self.sent:
+                self.typed["airport_name"] = ""  # it must be sent, also on a change
+        else:
+            self.typed = _texts(kind, values)
         country = request.registry["settings"].default_country
         self.place = find_place(request.dbsession, self.typed.get("airport_name", ""), country, before)
         self.schema = kind.schema().bind(place=self.place)

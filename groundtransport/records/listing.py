@@ -114,10 +114,10 @@ def _sort(kind: Kind, text: str) -> str:
 
 
 def _page_number(text: str) -> bool:
-    return text == LAST or (_number(text) or 0) > 0
+    return text == LAST or (number(text) or 0) > 0
 
 
-def _number(text: str) -> int | None:
+def number(text: str) -> int | None:
     """Return a whole number of ASCII digits that is not absurd, else None."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
@@ -211,7 +211,7 @@ def page(dbsession: Session, kind: Kind, query: ListQuery) -> Page:
 def page_numbers(query: ListQuery, count: int) -> tuple[int, int]:
     """Return the page to show, the last one past the end, and the number of the last."""
     last = max(1, -(-count // query.page_size))
-    return last if query.page_no == LAST else min(_number(query.page_no) or 1, last), last
+    return last if query.page_no == LAST else min(number(query.page_no) or 1, last), last
 
 
 # DataTables
@@ -232,12 +232,12 @@ def read_slice(sent: Mapping[str, list[str]], query: ListQuery) -> Slice:
     length = query.page_size
     if values.get("length") == "-1":
         length = max(PAGE_SIZES)
-    elif _number(values.get("length", "")):
-        length = min(_number(values["length"]) or length, max(PAGE_SIZES))
-    start = _number(values.get("start", ""))
+    elif number(values.get("length", "")):
+        length = min(number(values["length"]) or length, max(PAGE_SIZES))
+    start = number(values.get("start", ""))
     if start is None:
-        start = ((_number(query.page_no) or 1) - 1) * length
-    return Slice(_number(values.get("draw", "")) or 0, min(start, NUMBER_MAX), length)
+        start = ((number(query.page_no) or 1) - 1) * length
+    return Slice(number(values.get("draw", "")) or 0, min(start, NUMBER_MAX), length)
 
 
 def with_datatables(kind: Kind, query: ListQuery, values: Mapping[str, str]) -> ListQuery:
@@ -247,7 +247,7 @@ def with_datatables(kind: Kind, query: ListQuery, values: Mapping[str, str]) -> 
 
 def _order(kind: Kind, values: Mapping[str, str]) -> str:
     """Return DataTables' order as one of our sorts; "" where it makes no sense."""
-    index = _number(values.get("order[0][column]", ""))
+    index = number(values.get("order[0][column]", ""))
     name = values.get("order[0][name]") or values.get(f"columns[{index}][data]", "")
     direction = values.get("order[0][dir]", "asc").lower()
     if direction not in ("asc", "desc") or name.startswith("-"):

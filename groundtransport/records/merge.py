@@ -22,6 +22,7 @@ class Merge:
     values: dict[str, Any]
     taken: tuple[str, ...]
     clashes: tuple[Clash, ...]
+    knows_before: bool = True
 
 
 def three_way(
@@ -38,4 +39,4 @@ def three_way(
             taken.append(name)
         elif before is None or theirs[name] != before[name]:
             clashes.append(Clash(name, mine[name], theirs[name], before[name] if before else None))
-    return Merge(values, tuple(taken), tuple(clashes))
+    return Merge(values, tuple(taken), tuple(clashes), before is not None)

@@ -1,4 +1,4 @@
-"""The two answers to a write that was refused: what was typed is no record (422), or it is stale (409)."""
+"""The answers to a write that was refused: what was typed is no record (422), or somebody was faster (409)."""
 
 from typing import Any
 
@@ -8,53 +8,72 @@ from pyramid.response import Response
 from pyramid.view import exception_view_config
 from sqlalchemy.orm.exc import StaleDataError
 
-from groundtransport.records.conflict import Conflict
-from groundtransport.records.forms import RecordForm, ValidationFailure
-from groundtransport.records.links import sent_query
-from groundtransport.records.views import FORM, CreateViews, DeleteViews, EditViews
+from groundtransport.records.conflict import Conflict, StaleDelete
+from groundtransport.records.editing import FORM, CreateViews, EditViews
+from groundtransport.records.forms import ValidationFailure
+from groundtransport.records.links import list_address, sent_query
+from groundtransport.records.removal import DELETE, DeleteViews
 from groundtransport.resources import Record
 from groundtransport.web.errors import error, prefers_json, problem
 
 STALE = "Somebody changed this record in the meantime."
+CONFLICT = "groundtransport:records/templates/conflict.jinja2"
 
 
-def _again(request: Request, form: RecordForm, status: int, **values: Any) -> Response:
-    """Return the form once more, with everything typed."""
-    views = EditViews if isinstance(request.context, Record) else CreateViews
-    page = views(request.context, request).page(form, sent_query(request, form.kind).state())
-    response = render_to_response(FORM, {**page, **values}, request=request)
+def page(template: str, values: dict[str, Any], request: Request, status: int) -> Response:
+    response = render_to_response(template, values, request=request)
     response.status_int = status
     return response
 
 
+def current(request: Request, row: Any) -> dict[str, Any]:
+    """Return what a record says now, for a program."""
+    return {name: getattr(row, name) for name in (*request.context.kind.fields, "version")}
+
+
 @exception_view_config(ValidationFailure)
 def validation_failed(failure: ValidationFailure, request: Request) -> Response:
+    """422: the form once more, with everything typed; a program gets the errors by field."""
     if prefers_json(request):
         return problem(request, 422, "The record is not valid.", errors=failure.errors)
-    return _again(request, failure.form, 422)
+    views = EditViews if isinstance(request.context, Record) else CreateViews
+    values = views(request.context, request).page(failure.form, sent_query(request, failure.form.kind).state())
+    return page(FORM, values, request, 422)
 
 
 @exception_view_config(Conflict)
 def conflict(exception: Conflict, request: Request) -> Response:
-    """409: the current values for a program, for a person the form as typed, beside what stands there now."""
-    kind, row = request.context.kind, exception.row
-    current = {name: getattr(row, name) for name in (*kind.fields, "version")}
+    """409: mine, theirs and before for each field in question; a program gets the current values."""
+    row, kind, merge = exception.row, request.context.kind, exception.merge
     if prefers_json(request):
-        return problem(request, 409, STALE, current=current)
-    if isinstance(exception.page, DeleteViews):
-        values = exception.page.page(sent_query(request, kind).state())
-        response = render_to_response(
-            "groundtransport:records/templates/delete.jinja2", {**values, "notice": STALE}, request=request
-        )
-        response.status_int = 409
-        return response
-    form = exception.page
-    different = [
-        (node, current[name]) for name, node in kind.fields.items() if form.typed.get(name, "") != (current[name] or "")
-    ]
-    return _again(request, form, 409, theirs=different)
+        return problem(request, 409, STALE, current=current(request, row))
+    views, state = EditViews(request.context, request), sent_query(request, kind).state()
+    clashing = {clash.name for clash in merge.clashes}
+    values = {
+        "kind": kind,
+        "label": views.label,
+        "clashes": merge.clashes,
+        "has_before": any(clash.before != clash.theirs for clash in merge.clashes) and merge.knows_before,
+        "settled": [(name, value or "") for name, value in merge.values.items() if name not in clashing],
+        "version": row.version,
+        "state": state,
+        "action": request.address(request.context),
+        "back": list_address(request, kind, state),
+        "last": request.last_change(kind, row),
+    }
+    return page(CONFLICT, values, request, 409)
+
+
+@exception_view_config(StaleDelete)
+def stale_delete(exception: StaleDelete, request: Request) -> Response:
+    """409: the question once more, about the record as it is now."""
+    if prefers_json(request):
+        return problem(request, 409, STALE, current=current(request, exception.row))
+    state = sent_query(request, request.context.kind).state()
+    values = DeleteViews(request.context, request).page(state)
+    return page(DELETE, {**values, "notice": STALE}, request, 409)
 
 
 @exception_view_config(StaleDataError)
 def stale(exception: StaleDataError, request: Request) -> Response:
-    return error(request, 409, STALE)
+    return error(request, 409, f"{STALE} Look at it again; nothing of yours was saved.")

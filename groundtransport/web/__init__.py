@@ -44,6 +44,7 @@ def includeme(config: Configurator) -> None:
     config.add_view_deriver(require_permission)
     config.add_static_view("static", "groundtransport:static", cache_max_age=A_YEAR)
     config.add_cache_buster("groundtransport:static", ContentHash())
+    config.set_request_factory("groundtransport.web.request.MemoryRequest")
     # From the outside in: guard > sessions (accounts) > gate > method override > transaction > views.
     config.add_tween("groundtransport.web.guard.tween", under=INGRESS)
     config.add_tween("groundtransport.web.gate.tween", under="groundtransport.web.guard.tween", over=TM)

@@ -96,7 +96,7 @@ def _is_class_of(wanted: Any, context: Any) -> bool:
 @forbidden_view_config()
 def forbidden(exception: HTTPForbidden, request: Request) -> Response:
     """To the sign-in page, which says what is missing."""
-    permission = getattr(exception.result, "permission", "") if exception.result else ""
+    permission = getattr(exception.result, "permission", "")  # a Denied is falsy: ask for its attribute only
     return HTTPSeeOther(sign_in_address(request, missing=str(permission)))
 
 

@@ -3,6 +3,7 @@
 It also reads the request's text once, so that a broken encoding is a 400 and no view's surprise.
 """
 
+import re
 from collections.abc import Callable
 from urllib.parse import unquote_to_bytes
 
@@ -13,6 +14,7 @@ from pyramid.response import Response
 
 from groundtransport.web.links import segments, sign_in_address
 
+_CHARSET = re.compile(r"charset\s*=\s*\"?([^\s;\"]*)", re.IGNORECASE)
 Handler = Callable[[Request], Response]
 
 
@@ -45,6 +47,7 @@ def check_encoding(request: Request) -> None:
         request.path_info  # noqa: B018  # reading it decodes it
         request.GET  # noqa: B018
         unquote_to_bytes(request.query_string).decode()
+        check_charset(request.headers.get("Content-Type", ""))
         if request.content_type == "application/x-www-form-urlencoded":
             unquote_to_bytes(request.body).decode()
         elif request.content_type == "multipart/form-data":
@@ -53,8 +56,17 @@ def check_encoding(request: Request) -> None:
         raise HTTPBadRequest("The request is not valid UTF-8.") from None
 
 
-def check_parts(request: Request) -> None:
-    """WebOb puts U+FFFD where a part is not UTF-8: tell it from one that was typed."""
-    texts = [value for value in request.POST.values() if isinstance(value, str)]
-    if any("\ufffd" in text and "\ufffd".encode() not in request.body for text in texts):
+def check_charset(content_type: str) -> None:
+    """Raise UnicodeError for a form in an encoding other than UTF-8."""
+    stated = _CHARSET.search(content_type)
+    if stated and stated[1].lower() not in ("utf-8", "utf8"):
         raise UnicodeError
+
+
+def check_parts(request: Request) -> None:
+    """Raise UnicodeError for a text that is not UTF-8; of a file, whose bytes are its own, nothing is asked."""
+    values = list(request.POST.values())
+    if all(isinstance(value, str) for value in values):
+        request.body.decode()
+    elif any("\ufffd" in value for value in values if isinstance(value, str)):
+        raise UnicodeError  # WebOb puts it where a text is not UTF-8

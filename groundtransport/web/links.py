@@ -38,8 +38,15 @@ def return_address(request: Request) -> str:
     path = segments(request)
     kind = request.registry["kinds"].get(path[1]) if len(path) > 1 else None
     if request.method in ("GET", "HEAD") and not _is_partial(request, path, kind):
-        return str(request.path_qs)
+        return _page_address(request)
     return f"/admin/{kind.name}" if kind else "/admin"
+
+
+def _page_address(request: Request) -> str:
+    try:
+        return str(request.path_qs)
+    except UnicodeDecodeError:
+        return "/admin"
 
 
 def segments(request: Request) -> tuple[str, ...]:

@@ -22,8 +22,6 @@ TABLE = [
     ("GET", "/admin/airports/JFK", VIEWERS),
     ("GET", "/admin/profile", VIEWERS),
     ("GET", "/admin/scheduledbus/get-city-scheduled", VIEWERS),
-    ("GET", "/admin/users", ADMINISTRATORS),
-    ("GET", "/admin/security", ADMINISTRATORS),
 ]
 for name in kinds():
     TABLE += [

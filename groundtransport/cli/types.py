@@ -1,0 +1,20 @@
+"""What options of several commands look like."""
+
+import re
+from datetime import timedelta
+
+import click
+
+UNITS = {"d": 1, "w": 7, "y": 365}  # days
+
+
+class Age(click.ParamType[timedelta]):
+    """A span such as 90d, 12w or 1y."""
+
+    name = "age"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        match = re.fullmatch(r"([0-9]{1,5})([dwy])", str(value))
+        if not match:
+            self.fail("Write an age as 90d, 12w or 1y.", param, ctx)
+        return timedelta(days=int(match[1]) * UNITS[match[2]])

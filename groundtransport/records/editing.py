@@ -1,0 +1,194 @@
+"""Creating and editing: the form, what it makes, and a version brought back."""
+
+import re
+import secrets
+from typing import Any
+
+from pyramid.httpexceptions import HTTPNotFound, HTTPSeeOther
+from pyramid.request import Request
+from pyramid.response import Response
+from pyramid.view import view_config, view_defaults
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm.exc import StaleDataError
+
+from groundtransport.records import listing
+from groundtransport.records.conflict import Conflict, sent_version
+from groundtransport.records.desk import say, writer_of
+from groundtransport.records.forms import RecordForm
+from groundtransport.records.kind import label_of
+from groundtransport.records.links import edit_address, list_address, sent_query
+from groundtransport.records.merge import three_way
+from groundtransport.resources import Collection, Record
+from groundtransport.security import Permission, edit_key_is_right
+from groundtransport.web.fields import submitted
+
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{16,64}", re.ASCII)
+FORM = "groundtransport:records/templates/form.jinja2"
+
+
+class FormViews:
+    """What creating and editing share."""
+
+    title = ""
+
+    def __init__(self, context: Any, request: Request) -> None:
+        self.context, self.request, self.kind = context, request, context.kind
+
+    def page(self, form: RecordForm, state: str) -> dict[str, Any]:
+        """Return what the form's template needs."""
+        return {
+            "kind": self.kind,
+            "form": form,
+            "title": self.title,
+            "state": state,
+            "back": list_address(self.request, self.kind, state),
+            "action": self.request.address(self.context),
+            "version": None,
+            "form_token": None,
+            "history": None,
+        }
+
+    @property
+    def wants_refresh(self) -> bool:
+        """Whether the form's second button was pressed: the same form, with the lists of the airport typed."""
+        return "refresh" in self.request.POST
+
+    def answer(self, message: str, values: dict[str, Any], form: RecordForm, record_id: int, **more: Any) -> Response:
+        """Return the redirect to the list, with its state, a message and what is doubtful in the record."""
+        state = sent_query(self.request, self.kind).state()
+        href = edit_address(self.request, self.kind, record_id, state)
+        more |= {"href": href, "name": label_of(self.kind, values, record_id), "state": state}
+        say(self.request, message, **more)
+        for warning in form.warnings(values):
+            say(self.request, warning, level="warning")
+        return HTTPSeeOther(list_address(self.request, self.kind, state))
+
+
+@view_defaults(context=Collection, permission=Permission.CREATE, renderer=FORM)
+class CreateViews(FormViews):
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        return f"New {self.kind.title.lower()}"
+
+    def page(self, form: RecordForm, state: str) -> dict[str, Any]:
+        return {**super().page(form, state), "form_token": secrets.token_urlsafe(16)}
+
+    @view_config(name="create", request_method="GET")
+    def show(self) -> dict[str, Any]:
+        query = listing.of_request(self.kind, self.request)
+        return self.page(RecordForm(self.request, self.kind), query.state())
+
+    @view_config(request_method="POST")
+    def create(self) -> Any:
+        form = RecordForm(self.request, self.kind)
+        if self.wants_refresh:
+            return self.page(form, sent_query(self.request, self.kind).state())
+        writer, token = writer_of(self.request, self.kind), self.form_token()
+        record = writer.created_by(token)
+        if record is None:
+            values = form.validate()
+            try:
+                with self.request.dbsession.begin_nested():
+                    record = writer.create(values, token)
+                return self.answer("{} was created.", values, form, record.id)
+            except IntegrityError:  # a double click: the other request was first
+                record = writer.created_by(token)
+                if record is None:
+                    raise
+        return self.answer("{} was created already; it was not created again.", writer.values(record), form, record.id)
+
+    def form_token(self) -> str | None:
+        """Return the form's one-time token; None from a client that sends none, or none of ours."""
+        token = submitted(self.request, ("form_token",)).get("form_token", "")
+        return token if _TOKEN.fullmatch(token) else None
+
+
+@view_defaults(context=Record, permission=Permission.EDIT, renderer=FORM)
+class EditViews(FormViews):
+    def __init__(self, context: Record, request: Request) -> None:
+        super().__init__(context, request)
+        self.row = context.row
+        self.writer = writer_of(request, self.kind)
+
+    @property
+    def label(self) -> str:
+        return label_of(self.kind, self.writer.values(self.row), self.row.id)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        return f"Edit {self.label}"
+
+    def page(self, form: RecordForm, state: str) -> dict[str, Any]:
+        # A form that comes back names the version that it was made from, else a stale one would pass the next time.
+        sent = sent_version(self.request)
+        version = self.row.version if sent is None else sent
+        return {
+            **super().page(form, state),
+            "version": version,
+            "history": f"/admin/{self.kind.name}/{self.row.id}/history",
+        }
+
+    def form(self, typed: dict[str, Any] | None = None) -> RecordForm:
+        return RecordForm(self.request, self.kind, self.writer.values(self.row), typed)
+
+    @view_config(name="edit", request_method="GET")
+    def show(self) -> Any:
+        """The form, for who brings the link's key; for others the list again, and why."""
+        state = listing.of_request(self.kind, self.request).state()
+        given = self.request.GET.getall("key")
+        settings, identity = self.request.registry["settings"], self.request.identity
+        if not edit_key_is_right(settings.secrets, given, identity, self.kind.name, self.row.id):
+            text = "That link to edit is not, or no longer, valid. Open the record from the list."
+            say(self.request, text, level="warning")
+            return HTTPSeeOther(list_address(self.request, self.kind, state))
+        return self.page(self.form(), state)
+
+    @view_config(request_method="PUT")
+    def update(self) -> Any:
+        form = self.form()
+        if self.wants_refresh:
+            return self.page(form, sent_query(self.request, self.kind).state())
+        form, values, taken = self.merged(form, form.validate())
+        return self.save(form, values, "{} was saved." + self.about(taken))
+
+    def merged(self, form: RecordForm, values: dict[str, Any]) -> tuple[RecordForm, dict[str, Any], tuple[str, ...]]:
+        """Return the form and its values with what others saved in between, and the fields that are theirs.
+
+        Raises Conflict when both sides changed a field.
+        """
+        version = sent_version(self.request)
+        if version in (None, self.row.version):
+            return form, values, ()
+        before = self.request.values_at(self.kind, self.row, version)
+        merge = three_way(self.kind.fields, before, values, self.writer.values(self.row))
+        if merge.clashes:
+            raise Conflict(self.row, merge)
+        form = self.form(merge.values)
+        return form, form.validate(), merge.taken
+
+    def save(self, form: RecordForm, values: dict[str, Any], message: str) -> Response:
+        """Write the values, and answer with a message and the way back."""
+        before = self.row.version
+        if not self.writer.update(self.row, values):
+            return self.answer("Nothing was changed in {}.", values, form, self.row.id)
+        undo = f"{self.request.address(self.context)}/restore"
+        fields = {"to_version": before, "version": self.row.version}
+        return self.answer(message, values, form, self.row.id, undo=undo, fields=fields)
+
+    def about(self, taken: tuple[str, ...]) -> str:
+        if not taken:
+            return ""
+        titles = ", ".join(self.kind.fields[name].title for name in taken)
+        return f" What somebody else changed in the meantime was kept: {titles}."
+
+    @view_config(name="restore", request_method="POST", permission=Permission.RESTORE)
+    def restore_version(self) -> Any:
+        """Bring back what the record said at ``to_version``: a new change, through the same validation."""
+        version = listing.number(submitted(self.request, ("to_version",)).get("to_version", ""))
+        values = self.request.values_at(self.kind, self.row, version) if version else None
+        if values is None:
+            raise HTTPNotFound
+        if sent_version(self.request) not in (None, self.row.version):
+            raise StaleDataError(self.row.id)
+        form = self.form(values)
+        return self.save(form, form.validate(), "{} is again as it was before.")

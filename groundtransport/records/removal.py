@@ -1,0 +1,67 @@
+"""Deleting, after a question, and bringing back what was deleted."""
+
+from typing import Any
+
+from pyramid.httpexceptions import HTTPSeeOther
+from pyramid.request import Request
+from pyramid.response import Response
+from pyramid.view import view_config, view_defaults
+
+from groundtransport.airports import lookup
+from groundtransport.records import listing
+from groundtransport.records.conflict import StaleDelete, sent_version
+from groundtransport.records.desk import say, writer_of
+from groundtransport.records.kind import label_of
+from groundtransport.records.links import edit_address, list_address, sent_query
+from groundtransport.resources import DeletedRecord, Record
+from groundtransport.security import Permission
+from groundtransport.web.errors import error
+
+DELETE = "groundtransport:records/templates/delete.jinja2"
+
+
+@view_defaults(context=Record, permission=Permission.DELETE)
+class DeleteViews:
+    def __init__(self, context: Record, request: Request) -> None:
+        self.request, self.context, self.kind = request, context, context.kind
+
+    @view_config(name="delete", request_method="GET", renderer=DELETE)
+    def confirm(self) -> dict[str, Any]:
+        return self.page(listing.of_request(self.kind, self.request).state())
+
+    def page(self, state: str) -> dict[str, Any]:
+        row = self.context.row
+        return {
+            "kind": self.kind,
+            "row": row,
+            "label": label_of(self.kind, writer_of(self.request, self.kind).values(row), row.id),
+            "state": state,
+            "back": list_address(self.request, self.kind, state),
+            "action": self.request.address(self.context),
+        }
+
+    @view_config(request_method="DELETE")
+    def delete(self) -> Any:
+        if sent_version(self.request) not in (None, self.context.row.version):
+            raise StaleDelete(self.context.row)
+        page = self.page(sent_query(self.request, self.kind).state())
+        writer_of(self.request, self.kind).delete(self.context.row)
+        undo = {"undo": f"{page['action']}/restore"} if listing.can_restore(self.kind) else {}
+        say(self.request, "{} was deleted.", name=page["label"], state=page["state"], **undo)
+        return HTTPSeeOther(page["back"])
+
+
+@view_config(context=DeletedRecord, name="restore", request_method="POST", permission=Permission.RESTORE)
+def restore(context: DeletedRecord, request: Request) -> Response:
+    """Bring a deleted record back, as long as its airport takes records."""
+    query = sent_query(request, context.kind)
+    airport = lookup.by_code(request.dbsession, context.row.airport_code)
+    if airport is None or airport.withdrawn_at is not None:
+        return error(request, 422, f"{context.row.airport_name} is no longer in the list of airports.")
+    writer = writer_of(request, context.kind)
+    writer.restore(context.row)
+    label = label_of(context.kind, writer.values(context.row), context.row.id)
+    href = edit_address(request, context.kind, context.row.id, query.state())
+    undo = {"undo": f"/admin/{context.kind.name}/{context.row.id}", "fields": {"_method": "DELETE"}}
+    say(request, "{} was restored.", name=label, href=href, state=query.state(), **undo)
+    return HTTPSeeOther(list_address(request, context.kind, query.state()))
