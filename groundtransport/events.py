@@ -26,7 +26,7 @@ class Actor:
 
 @dataclass(frozen=True)
 class RecordChanged:
-    """The base of all four. ``before`` and ``after`` map each field to its value; an absent side is empty."""
+    """The base of all five. ``before`` and ``after`` map each field to its value; an absent side is empty."""
 
     kind: str
     record_id: int
@@ -54,3 +54,9 @@ class RecordDeleted(RecordChanged):
 
 class RecordRestored(RecordChanged):
     action = "restore"
+
+
+class RecordPurged(RecordChanged):
+    """A deleted record was removed for good."""
+
+    action = "purge"

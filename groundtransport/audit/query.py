@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from sqlalchemy import ColumnElement, func, or_
 
 from groundtransport.audit.models import AdminActivity
-from groundtransport.records.listing import ListQuery, only_once, read_page
+from groundtransport.records.query import ListQuery, only_once, read_page
 
 EXACT = ("kind", "action", "batch", "airport_code")
 NAMES = ("q", "actor", *EXACT, "record_id", "from", "to")

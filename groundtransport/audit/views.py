@@ -1,26 +1,35 @@
 """``/admin/activity``: the log, newest first, as a page and as DataTables JSON. Read only."""
 
+import csv
+import io
 from collections.abc import Mapping
 from typing import Any
 
 from pyramid.request import Request
+from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from groundtransport.audit.models import AdminActivity
+from groundtransport.audit.query import conditions, read
 from groundtransport.records.fields import Field
-from groundtransport.records.listing import ListQuery, page_numbers, read_page, read_slice
+from groundtransport.records.query import number, page_numbers, read_slice
 from groundtransport.resources import Activity, AnyRecord
 from groundtransport.security import Permission
 
+ACTIONS = ("create", "update", "delete", "restore", "purge")
+CSV_MAX = 100_000  # entries of one file
 HISTORY_MAX = 1_000  # entries of one record on its page
-COLUMNS = ("id", "at", "actor", "action", "kind", "record_id", "label", "changes", "batch")
+COLUMNS = ("id", "at", "actor", "action", "kind", "record_id", "label", "changes", "batch")  # of the JSON
+SHOWN = (*COLUMNS, "version", "address")  # what a page knows besides
 
 
-def entries(dbsession: Session, start: int, length: int, *conditions: ColumnElement[bool]) -> list[dict[str, Any]]:
+def entries(
+    dbsession: Session, start: int, length: int, *conditions: ColumnElement[bool], names: tuple[str, ...] = SHOWN
+) -> list[dict[str, Any]]:
     """Return entries that fulfil all conditions as plain values, the newest first."""
-    columns = [getattr(AdminActivity, name) for name in COLUMNS]
+    columns = [getattr(AdminActivity, name) for name in names]
     wanted = select(*columns).where(*conditions).order_by(AdminActivity.id.desc()).offset(start).limit(length)
     return [dict(row._mapping) for row in dbsession.execute(wanted)]
 
@@ -48,21 +57,61 @@ class ActivityViews:
     def __init__(self, context: Activity, request: Request) -> None:
         self.request = request
         self.dbsession = request.dbsession
-        self.total = self.dbsession.scalar(select(func.count()).select_from(AdminActivity)) or 0
-        self.query: ListQuery = read_page(request.GET.dict_of_lists(), request.registry["settings"].page_size)
+        self.query = read(request.GET.dict_of_lists(), request.registry["settings"].page_size)
+        self.conditions = conditions(self.query)
+
+    def count(self, *conditions: ColumnElement[bool]) -> int:
+        return self.dbsession.scalar(select(func.count()).select_from(AdminActivity).where(*conditions)) or 0
 
     @view_config(ajax=False, renderer="groundtransport:audit/templates/activity.jinja2")
     def html(self) -> dict[str, Any]:
-        number, last = page_numbers(self.query, self.total)
-        found = entries(self.dbsession, (number - 1) * self.query.page_size, self.query.page_size)
-        found = for_people(self.request.registry["kinds"], found)
-        return {"entries": found, "total": self.total, "number": number, "last": last, "query": self.query}
+        page, found = self.query.page, self.count(*self.conditions)
+        current, last = page_numbers(page, found)
+        shown = entries(self.dbsession, (current - 1) * page.page_size, page.page_size, *self.conditions)
+        shown = for_people(self.request.registry["kinds"], shown)
+        return {
+            "entries": shown,
+            "total": found,
+            "number": current,
+            "last": last,
+            "query": self.query,
+            "actions": ACTIONS,
+        }
 
     @view_config(ajax=True, renderer="json")
     def datatables(self) -> dict[str, Any]:
-        part = read_slice(self.request.GET.dict_of_lists(), self.query)
-        found = entries(self.dbsession, part.start, part.length)
-        return {"draw": part.draw, "recordsTotal": self.total, "recordsFiltered": self.total, "data": found}
+        part = read_slice(self.request.GET.dict_of_lists(), self.query.page)
+        found = entries(self.dbsession, part.start, part.length, *self.conditions, names=COLUMNS)
+        total, filtered = self.count(), self.count(*self.conditions)
+        return {"draw": part.draw, "recordsTotal": total, "recordsFiltered": filtered, "data": found}
+
+    @view_config(name="csv")
+    def csv(self) -> Response:
+        """The entries of the query as a file, the newest first; a change a line, in words."""
+        found = for_people(self.request.registry["kinds"], entries(self.dbsession, 0, CSV_MAX, *self.conditions))
+        headers = {"Content-Disposition": 'attachment; filename="activity.csv"'}
+        return Response(as_csv(found), content_type="text/csv", charset="utf-8", headers=headers)
+
+
+HEADER = ("number", "time (UTC)", "person", "action", "kind", "record", "name", "field", "old", "new", "batch")
+
+
+def as_csv(found: list[dict[str, Any]]) -> str:
+    """Return entries as CSV. A cell that a spreadsheet would take for a formula begins with an apostrophe."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(
+        ("number", "time (UTC)", "person", "action", "kind", "record", "name", "field", "old", "new", "batch")
+    )
+    for entry in found:
+        facts = [entry[name] for name in ("id", "at", "actor", "action", "kind_title", "record_id", "label")]
+        for words in entry["words"] or [("", "", "")]:
+            writer.writerow([inert(str(cell)) for cell in (*facts, *words, entry["batch"])])
+    return out.getvalue()
+
+
+def inert(text: str) -> str:
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 @view_config(
@@ -73,9 +122,17 @@ class ActivityViews:
     renderer="groundtransport:audit/templates/history.jinja2",
 )
 def history(context: AnyRecord, request: Request) -> dict[str, Any]:
-    """Every entry of one record, live or deleted, newest first."""
+    """Every entry of one record, live or deleted, newest first; with ``version``, that one beside what it says now."""
     same = (AdminActivity.kind == context.kind.name, AdminActivity.record_id == context.row.id)
-    found = entries(request.dbsession, 0, HISTORY_MAX, *same)
-    label = found[0]["label"] if found else context.row.airport_name
-    values = {"kind": context.kind, "row": context.row, "label": label}
-    return {**values, "entries": for_people(request.registry["kinds"], found)}
+    found = for_people(request.registry["kinds"], entries(request.dbsession, 0, HISTORY_MAX, *same))
+    version = number(request.GET.get("version", ""))
+    then = request.values_at(context.kind, context.row, version) if version else None
+    return {
+        "kind": context.kind,
+        "row": context.row,
+        "label": found[0]["label"] if found else context.row.airport_name,
+        "entries": found,
+        "version": version,
+        "then": then,
+        "may_restore": bool(request.has_permission(Permission.RESTORE, context)),
+    }

@@ -5,8 +5,10 @@ from pathlib import Path
 import click
 
 from groundtransport.cli.airports import airports
+from groundtransport.cli.audit import audit
 from groundtransport.cli.importing import import_file, sample
 from groundtransport.cli.office import Office
+from groundtransport.cli.purge import purge
 from groundtransport.cli.setup import init
 from groundtransport.cli.users import user
 
@@ -27,5 +29,5 @@ def main(context: click.Context, config: Path) -> None:
     context.obj = Office(config)
 
 
-for command in (init, user, airports, import_file, sample):
+for command in (init, user, airports, import_file, sample, audit, purge):
     main.add_command(command)

@@ -1,6 +1,5 @@
 """``groundtransport audit``: is the log whole, does it agree with the records, and its upkeep."""
 
-import re
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -14,20 +13,7 @@ from groundtransport.audit.verify import Tampered
 from groundtransport.audit.verify import reconcile as find_disagreements
 from groundtransport.audit.verify import verify as walk
 from groundtransport.cli.office import Office, pass_office
-
-UNITS = {"d": 1, "w": 7, "y": 365}
-
-
-class Age(click.ParamType[timedelta]):
-    """A span such as 90d, 12w or 1y."""
-
-    name = "age"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        match = re.fullmatch(r"([0-9]{1,5})([dwy])", str(value))
-        if not match:
-            self.fail("Write an age as 90d, 12w or 1y.", param, ctx)
-        return timedelta(days=int(match[1]) * UNITS[match[2]])
+from groundtransport.cli.types import Age
 
 
 def keys_of(office: Office) -> dict[str, Key]:

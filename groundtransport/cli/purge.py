@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from groundtransport import db
 from groundtransport.cli.office import Office, pass_office
 from groundtransport.cli.types import Age
-from groundtransport.records.listing import can_restore
+from groundtransport.records.query import can_restore
 from groundtransport.records.writer import Writer
 
 CHUNK = 200  # records a transaction
@@ -24,11 +24,11 @@ def purge(office: Office, older_than: timedelta, yes: bool) -> None:  # noqa: FB
     until = db.now() - older_than
     kinds = [kind for kind in office.registry["kinds"].values() if can_restore(kind)]
     with db.transaction(office.engine) as dbsession:
-        numbers = {kind: dbsession.scalar(select(func.count()).select_from(_old(kind, until).subquery())) for kind in kinds}
-    if not any(numbers.values()):
+        numbers = [dbsession.scalar(select(func.count()).select_from(_old(kind, until).subquery())) for kind in kinds]
+    if not any(numbers):
         click.echo("Nothing was deleted as long ago as that.")
         return
-    what = ", ".join(f"{number:,} {kind.plural.lower()}" for kind, number in numbers.items() if number)
+    what = ", ".join(f"{number:,} {kind.plural.lower()}" for kind, number in zip(kinds, numbers, strict=True) if number)
     if not yes:
         click.confirm(f"Remove for good, with no way back: {what}?", abort=True)
     actor = office.actor("purge")

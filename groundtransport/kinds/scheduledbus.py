@@ -13,8 +13,8 @@ from groundtransport.db import Base
 from groundtransport.records.fields import AirportCity, Field, Phone, StateField, declare
 from groundtransport.records.forms import RecordSchema
 from groundtransport.records.kind import Kind
-from groundtransport.records.listing import only_once
 from groundtransport.records.model import RecordColumns, SoftDelete
+from groundtransport.records.query import only_once
 from groundtransport.resources import Collection
 from groundtransport.security import Permission
 

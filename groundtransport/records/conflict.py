@@ -4,8 +4,8 @@ from typing import Any
 
 from pyramid.request import Request
 
-from groundtransport.records.listing import number
 from groundtransport.records.merge import Merge
+from groundtransport.records.query import number
 from groundtransport.web.fields import submitted
 
 

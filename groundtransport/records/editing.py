@@ -11,7 +11,7 @@ from pyramid.view import view_config, view_defaults
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm.exc import StaleDataError
 
-from groundtransport.records import listing
+from groundtransport.records import query as queries
 from groundtransport.records.conflict import Conflict, sent_version
 from groundtransport.records.desk import say, writer_of
 from groundtransport.records.forms import RecordForm
@@ -75,7 +75,7 @@ class CreateViews(FormViews):
 
     @view_config(name="create", request_method="GET")
     def show(self) -> dict[str, Any]:
-        query = listing.of_request(self.kind, self.request)
+        query = queries.of_request(self.kind, self.request)
         return self.page(RecordForm(self.request, self.kind), query.state())
 
     @view_config(request_method="POST")
@@ -134,7 +134,7 @@ class EditViews(FormViews):
     @view_config(name="edit", request_method="GET")
     def show(self) -> Any:
         """The form, for who brings the link's key; for others the list again, and why."""
-        state = listing.of_request(self.kind, self.request).state()
+        state = queries.of_request(self.kind, self.request).state()
         given = self.request.GET.getall("key")
         settings, identity = self.request.registry["settings"], self.request.identity
         if not edit_key_is_right(settings.secrets, given, identity, self.kind.name, self.row.id):
@@ -184,7 +184,7 @@ class EditViews(FormViews):
     @view_config(name="restore", request_method="POST", permission=Permission.RESTORE)
     def restore_version(self) -> Any:
         """Bring back what the record said at ``to_version``: a new change, through the same validation."""
-        version = listing.number(submitted(self.request, ("to_version",)).get("to_version", ""))
+        version = queries.number(submitted(self.request, ("to_version",)).get("to_version", ""))
         values = self.request.values_at(self.kind, self.row, version) if version else None
         if values is None:
             raise HTTPNotFound

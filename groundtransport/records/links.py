@@ -2,7 +2,7 @@
 
 from pyramid.request import Request
 
-from groundtransport.records import listing
+from groundtransport.records import query as queries
 from groundtransport.records.kind import Kind
 from groundtransport.resources import Collection
 from groundtransport.security import Permission, edit_key
@@ -14,10 +14,10 @@ def list_address(request: Request, kind: Kind, state: str) -> str:
     return f"/admin/{kind.name}?{state}" if state else f"/admin/{kind.name}"
 
 
-def sent_query(request: Request, kind: Kind) -> listing.ListQuery:
+def sent_query(request: Request, kind: Kind) -> queries.ListQuery:
     """Return the list's query that travelled with a write as ``list_state``."""
     state = submitted(request, ("list_state",)).get("list_state", "")
-    return listing.of_state(kind, state, request.registry["settings"].page_size)
+    return queries.of_state(kind, state, request.registry["settings"].page_size)
 
 
 def edit_address(request: Request, kind: Kind, record_id: int, state: str) -> str:

@@ -8,7 +8,7 @@ from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
 
 from groundtransport.airports import lookup
-from groundtransport.records import listing
+from groundtransport.records import query as queries
 from groundtransport.records.conflict import StaleDelete, sent_version
 from groundtransport.records.desk import say, writer_of
 from groundtransport.records.kind import label_of
@@ -27,7 +27,7 @@ class DeleteViews:
 
     @view_config(name="delete", request_method="GET", renderer=DELETE)
     def confirm(self) -> dict[str, Any]:
-        return self.page(listing.of_request(self.kind, self.request).state())
+        return self.page(queries.of_request(self.kind, self.request).state())
 
     def page(self, state: str) -> dict[str, Any]:
         row = self.context.row
@@ -46,7 +46,7 @@ class DeleteViews:
             raise StaleDelete(self.context.row)
         page = self.page(sent_query(self.request, self.kind).state())
         writer_of(self.request, self.kind).delete(self.context.row)
-        undo = {"undo": f"{page['action']}/restore"} if listing.can_restore(self.kind) else {}
+        undo = {"undo": f"{page['action']}/restore"} if queries.can_restore(self.kind) else {}
         say(self.request, "{} was deleted.", name=page["label"], state=page["state"], **undo)
         return HTTPSeeOther(page["back"])
 

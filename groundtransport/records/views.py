@@ -8,6 +8,7 @@ from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
 
 from groundtransport.records import listing
+from groundtransport.records import query as queries
 from groundtransport.records.links import actions, deleted_actions
 from groundtransport.resources import Collection, Record
 from groundtransport.security import Permission
@@ -22,7 +23,7 @@ class ListViews:
 
     @view_config(ajax=False, renderer="groundtransport:records/templates/list.jinja2")
     def html(self) -> Any:
-        query = listing.of_request(self.kind, self.request)
+        query = queries.of_request(self.kind, self.request)
         page = listing.page(self.request.dbsession, self.kind, query)
         state = query.state(page_no=str(page.number)) if query.page_no else query.state()
         for row in page.rows:
@@ -30,7 +31,7 @@ class ListViews:
         values = {"kind": self.kind, "page": page, "query": query, "context": self.context, "state": state}
         return render_to_response(DELETED, values, request=self.request) if query.deleted else values
 
-    def actions(self, query: listing.ListQuery, record_id: int, state: str) -> dict[str, str]:
+    def actions(self, query: queries.ListQuery, record_id: int, state: str) -> dict[str, str]:
         if query.deleted:
             return deleted_actions(self.request, self.context, record_id)
         return actions(self.request, self.context, record_id, state)

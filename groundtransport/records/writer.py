@@ -11,7 +11,15 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from groundtransport.db import now
-from groundtransport.events import Actor, RecordChanged, RecordCreated, RecordDeleted, RecordRestored, RecordUpdated
+from groundtransport.events import (
+    Actor,
+    RecordChanged,
+    RecordCreated,
+    RecordDeleted,
+    RecordPurged,
+    RecordRestored,
+    RecordUpdated,
+)
 from groundtransport.records.kind import Kind, label_of
 from groundtransport.records.search import search_text
 
@@ -66,6 +74,12 @@ class Writer:
         """Bring a softly deleted record back."""
         record.deleted_at = record.deleted_by = None
         self._publish(RecordRestored, record, {}, self.values(record))
+
+    def purge(self, record: Any) -> None:
+        """Remove a softly deleted record for good."""
+        before = self.values(record)
+        self.dbsession.delete(record)
+        self._publish(RecordPurged, record, before, {})
 
     def values(self, record: Any) -> dict[str, Any]:
         """Return what a record says: its fields and its airport."""

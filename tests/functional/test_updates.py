@@ -31,7 +31,7 @@ def test_an_update_is_saved_and_confirmed(site: Site, client: Client, kind: str,
     answer = update(client, way, f"/admin/{kind}/{record_id}", airport_name=JFK, company_name="Beta")
 
     assert (answer.status_int, answer.location) == (303, f"http://localhost/admin/{kind}")
-    assert message(client, f"/admin/{kind}") == "Beta was saved."
+    assert message(client, f"/admin/{kind}") == "Beta was saved. Undo"
     row = site.row(kind, record_id)
     assert (row["company_name"], row["version"]) == ("Beta", 2)
     assert row["updated_at"] > row["created_at"]

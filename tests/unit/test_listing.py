@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from groundtransport import kinds
-from groundtransport.records import listing
-from groundtransport.records.listing import ListQuery
+from groundtransport.records import query as queries
+from groundtransport.records.query import ListQuery
 from tests.site import Site
 
 KINDS = kinds.kinds()
@@ -35,7 +35,7 @@ QUERIES = st.dictionaries(st.one_of(st.sampled_from(OURS + THEIRS), TEXTS), VALU
 
 def read(kind: str, **values: str | list[str]) -> ListQuery:
     lists = {name: [value] if isinstance(value, str) else value for name, value in values.items()}
-    return listing.read_query(KINDS[kind], lists, 25)
+    return queries.read_query(KINDS[kind], lists, 25)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -43,9 +43,9 @@ def read(kind: str, **values: str | list[str]) -> ListQuery:
 @example({"q": ["\x1f"], "page_no": ["0007"]})
 @example({"q": ["a+b&c=d#é%20"], "sort": ["-airport_code"], "page_size": ["50"], "page_no": ["last"]})
 def test_any_query_reads_back_from_its_state(name: str, values: dict[str, list[str]]) -> None:
-    query = listing.read_query(KINDS[name], values, 25)
-    assert listing.of_state(KINDS[name], query.state(), 25) == query
-    assert listing.of_state(KINDS[name], "?" + query.state(), 25) == query
+    query = queries.read_query(KINDS[name], values, 25)
+    assert queries.of_state(KINDS[name], query.state(), 25) == query
+    assert queries.of_state(KINDS[name], "?" + query.state(), 25) == query
     assert set(parse_qs(query.state())) <= {"q", *FILTERS, "page_no", "page_size", "sort"}
     assert query.page_size in SIZES
 
@@ -57,16 +57,16 @@ def test_any_query_reads_back_from_its_state(name: str, values: dict[str, list[s
 @example("&".join(["q=1"] * 5000))
 @example("%" * 9_000)
 def test_any_list_state_is_read_without_an_exception(name: str, state: str) -> None:
-    query = listing.of_state(KINDS[name], state, 25)
-    assert listing.of_state(KINDS[name], query.state(), 25) == query
+    query = queries.of_state(KINDS[name], state, 25)
+    assert queries.of_state(KINDS[name], query.state(), 25) == query
 
 
 @pytest.mark.parametrize("name", NAMES)
 @given(QUERIES)
 def test_datatables_parameters_of_any_kind_give_bounded_numbers(name: str, values: dict[str, list[str]]) -> None:
     kind = KINDS[name]
-    query = listing.with_datatables(kind, listing.read_query(kind, values, 25), listing.only_once(values))
-    part = listing.read_slice(values, query)
+    query = queries.with_datatables(kind, queries.read_query(kind, values, 25), queries.only_once(values))
+    part = queries.read_slice(values, query)
     assert 1 <= part.length <= 100
     assert 0 <= part.start < 2**31
     assert 0 <= part.draw < 2**31
@@ -117,13 +117,13 @@ def test_a_size_that_is_none_gives_the_default(size: str) -> None:
 
 @pytest.mark.parametrize("number", ["", "0", "-1", "1.5", "x", "٣", "9" * 40, "LAST", " 1"])
 def test_a_page_that_is_none_gives_the_first(number: str) -> None:
-    assert listing.page_numbers(read("transit", page_no=number), 1000) == (1, 40)
+    assert queries.page_numbers(read("transit", page_no=number), 1000) == (1, 40)
 
 
 def test_past_the_end_is_the_last_page_and_an_empty_list_has_one() -> None:
-    assert listing.page_numbers(read("transit", page_no="999"), 101) == (5, 5)
-    assert listing.page_numbers(read("transit", page_no="last"), 101) == (5, 5)
-    assert listing.page_numbers(read("transit", page_no="last"), 0) == (1, 1)
+    assert queries.page_numbers(read("transit", page_no="999"), 101) == (5, 5)
+    assert queries.page_numbers(read("transit", page_no="last"), 101) == (5, 5)
+    assert queries.page_numbers(read("transit", page_no="last"), 0) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_past_the_end_is_the_last_page_and_an_empty_list_has_one() -> None:
 def test_nothing_that_is_sent_names_a_column_of_the_database(sort: str) -> None:
     assert read("transit", sort=sort).sort == ""
     order = {"order[0][column]": "0", "order[0][dir]": "asc", "columns[0][data]": sort}
-    assert listing.with_datatables(KINDS["transit"], ListQuery(), order).sort == ""
+    assert queries.with_datatables(KINDS["transit"], ListQuery(), order).sort == ""
 
 
 def test_a_repeated_parameter_gives_the_default() -> None:
@@ -156,7 +156,7 @@ def test_a_repeated_parameter_gives_the_default() -> None:
     ],
 )
 def test_the_order_of_datatables_goes_before_our_own_where_it_makes_sense(sent: dict[str, str], sort: str) -> None:
-    assert listing.with_datatables(KINDS["transit"], ListQuery(sort="-version"), sent).sort == sort
+    assert queries.with_datatables(KINDS["transit"], ListQuery(sort="-version"), sent).sort == sort
 
 
 @pytest.mark.parametrize(
@@ -169,11 +169,11 @@ def test_the_order_of_datatables_goes_before_our_own_where_it_makes_sense(sent: 
     ],
 )
 def test_the_slice_of_datatables_is_bounded(sent: dict[str, str], expected: tuple[int, int]) -> None:
-    part = listing.read_slice({name: [value] for name, value in sent.items()}, read("transit"))
+    part = queries.read_slice({name: [value] for name, value in sent.items()}, read("transit"))
     assert (part.start, part.length) == expected
 
 
 def test_the_page_serves_where_datatables_own_names_are_absent() -> None:
     values: dict[str, Any] = {"page_no": ["3"], "page_size": ["10"]}
-    part = listing.read_slice(values, listing.read_query(KINDS["transit"], values, 25))
+    part = queries.read_slice(values, queries.read_query(KINDS["transit"], values, 25))
     assert (part.draw, part.start, part.length) == (0, 20, 10)
