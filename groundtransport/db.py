@@ -29,7 +29,10 @@ from transaction import TransactionManager
 
 from groundtransport.settings import Settings, SettingsError
 
-WAIT = 4  # seconds for a lock or a connection; a request is to be answered within five
+# Seconds; together they keep a request whose database is in trouble under five.
+CONNECT = 2
+LOCK = 3
+STATEMENT = 4
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
@@ -84,18 +87,22 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def make_engine(settings: Settings) -> Engine:
-    """Return the engine of ``settings.database_url``; nothing connects yet."""
+def make_engine(settings: Settings, *, for_requests: bool = False) -> Engine:
+    """Return the engine of ``settings.database_url``; nothing connects yet.
+
+    ``for_requests`` limits the time of a statement, too; commands may take theirs.
+    """
     if settings.is_sqlite:
         _make_folder(Path(make_url(settings.database_url).database or "").absolute().parent)
-        engine = create_engine(settings.database_url, connect_args={"timeout": WAIT}, pool_timeout=WAIT)
+        engine = create_engine(settings.database_url, connect_args={"timeout": LOCK}, pool_timeout=CONNECT)
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
+    limit = f" -c statement_timeout={STATEMENT}s" if for_requests else ""
     return create_engine(
         settings.database_url,
-        connect_args={"connect_timeout": WAIT, "options": f"-c timezone=utc -c lock_timeout={WAIT}s"},
-        pool_timeout=WAIT,
+        connect_args={"connect_timeout": CONNECT, "options": f"-c timezone=utc -c lock_timeout={LOCK}s{limit}"},
+        pool_timeout=CONNECT,
         pool_pre_ping=True,  # a server that was restarted is noticed before the request, not by it
     )
 
@@ -168,7 +175,7 @@ def _dbsession(request: Any) -> Session:
 
 
 def includeme(config: Any) -> None:
-    config.registry["engine"] = make_engine(config.registry["settings"])
+    config.registry["engine"] = make_engine(config.registry["settings"], for_requests=True)
     config.add_settings(
         {
             "tm.manager_hook": pyramid_tm.explicit_manager,
@@ -179,4 +186,7 @@ def includeme(config: Any) -> None:
         }
     )
     config.include("pyramid_tm")
+    # A serialization failure or a deadlock is tried again before anybody sees it.
+    config.add_settings({"retry.attempts": 3})
+    config.include("pyramid_retry")
     config.add_request_method(_dbsession, "dbsession", reify=True)

@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from pyramid.decorator import reify
+from pyramid.httpexceptions import HTTPServiceUnavailable
 from pyramid.interfaces import ISession
 from pyramid.registry import Registry
 from pyramid.request import Request
@@ -178,6 +179,8 @@ def _hash(token: str) -> str:
 def tween(handler: Callable[[Request], Response], registry: Registry) -> Callable[[Request], Response]:
     def save_session(request: Request) -> Response:
         response = handler(request)
+        if response.status_int == HTTPServiceUnavailable.code:
+            return response  # the database is in trouble: no second wait for it
         try:
             request.session.save(response)
         except DBAPIError:
