@@ -27,5 +27,6 @@ def main(global_config: dict[str, str], **ini: str) -> Any:
         config.include("groundtransport.records")
         config.include("groundtransport.kinds")
         config.include("groundtransport.audit")
+        config.include("groundtransport.after_commit")
         config.include("groundtransport.dashboard")
         return config.make_wsgi_app()

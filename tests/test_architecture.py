@@ -24,7 +24,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("text", "settings", "logs", "migration"),
     ("db",),
     ("events",),
-    ("security",),
+    ("security", "after_commit"),
     ("resources",),
     ("web",),
     ("airports", "accounts"),
