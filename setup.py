@@ -23,7 +23,6 @@ FILES = {
     "datatables.net/js/dataTables.min.js": "dataTables.min.js",
     "datatables.net/License.txt": "datatables.LICENSE.txt",
     "datatables.net-bs5/js/dataTables.bootstrap5.min.js": "dataTables.bootstrap5.min.js",
-    "datatables.net-bs5/css/dataTables.bootstrap5.min.css": "dataTables.bootstrap5.min.css",
 }
 
 

@@ -36,9 +36,7 @@ class AfterCommit:
             self.subscriber(replace(event, **past))
         except Exception:
             name = getattr(self.subscriber, "__qualname__", repr(self.subscriber))
-            log.exception(
-                "%s failed after the commit of %s %s %s", name, event.action, event.kind, event.record_id
-            )
+            log.exception("%s failed after the commit of %s %s %s", name, event.action, event.kind, event.record_id)
 
 
 def add_after_commit_subscriber(

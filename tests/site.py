@@ -40,6 +40,7 @@ class Site:
         with db.transaction(engine) as dbsession:
             loading.refresh_airports(dbsession, loading.packaged_airports())
             loading.load_cities(dbsession)
+            loading.note_populations(dbsession)
             for role in Role:
                 users.add(dbsession, f"the-{role}", role, PASSWORD, one_time=False)
         engine.dispose()

@@ -143,6 +143,7 @@ def upgrade() -> None:
         sa.Column("latitude", sa.Double(), nullable=False),
         sa.Column("longitude", sa.Double(), nullable=False),
         sa.Column("search_text", sa.Text(), nullable=False),
+        sa.Column("population", sa.Integer(), nullable=False),
         sa.Column("is_listed", sa.Boolean(), nullable=False),
         sa.Column("withdrawn_at", groundtransport.db.UTCDateTime(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_airport")),

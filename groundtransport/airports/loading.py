@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from groundtransport.airports.lookup import search_text
 from groundtransport.airports.models import Airport, City
 from groundtransport.db import now
+from groundtransport.text import fold
 
 CITY_MIN_POPULATION = 5_000
 _IATA = re.compile(r"[A-Z]{3}", re.ASCII)
@@ -119,6 +120,18 @@ def _apply(airport: Airport, values: dict[str, Any]) -> bool:
     for name, value in different.items():
         setattr(airport, name, value)
     return bool(different)
+
+
+def note_populations(dbsession: Session) -> None:
+    """Give each airport the population of the city that it is named after, for the order of suggestions."""
+    cities = dbsession.execute(select(City.country, City.name, City.population).order_by(City.population))
+    known = {(city.country, fold(city.name)): city.population for city in cities}
+    for airport in dbsession.scalars(select(Airport)):
+        names = [airport.city, f"{airport.city} City", *re.split(r"[/(]", airport.city)]
+        found = (known.get((airport.country, fold(name).strip())) for name in names)
+        population = next(filter(None, found), 0)
+        if airport.population != population:
+            airport.population = population
 
 
 def load_cities(dbsession: Session) -> int:

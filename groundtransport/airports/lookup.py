@@ -48,24 +48,31 @@ def search(dbsession: Session, text: str) -> Sequence[Airport]:
         return []
     matches = [Airport.search_text.contains(word, autoescape=True) for word in words]
     query = select(Airport).where(Airport.withdrawn_at.is_(None), *matches)
-    by_name = case((Airport.name.istartswith(words[0], autoescape=True), 0), else_=1)
-    return dbsession.scalars(query.order_by(_rank(whole, words[0]), by_name, Airport.name).limit(SUGGESTIONS)).all()
+    order = (_rank(whole, words[0]), Airport.population.desc(), _by_name(words[0]), Airport.name)
+    return dbsession.scalars(query.order_by(*order).limit(SUGGESTIONS)).all()
 
 
 def _rank(whole: str, first: str) -> ColumnElement[int]:
-    """Best first: the code itself, then what begins with the text, an international airport before a strip.
+    """Best first: the code itself, then a city or name that is the text, begins with it, has a word that does.
 
-    ``search_text`` is ``code|icao|city|name``, folded.
+    ``search_text`` is ``|code|icao|city|name|``, folded.
     """
-    international = case((Airport.search_text.contains("international"), 0), else_=1)
+    text = Airport.search_text
     return case(
         (func.lower(Airport.code) == whole, 0),
         (func.lower(Airport.icao) == whole, 1),
-        (Airport.search_text.contains(f"|{whole}|", autoescape=True), 2 + international),
-        (Airport.search_text.contains(f"|{whole}", autoescape=True), 4 + international),
-        (or_(*(Airport.search_text.contains(f"{gap}{first}", autoescape=True) for gap in "| ")), 6 + international),
-        else_=8 + international,
+        (text.contains(f"|{whole}|", autoescape=True), 2),
+        (text.contains(f"|{whole}", autoescape=True), 3),
+        (or_(*(text.contains(f"{gap}{first}", autoescape=True) for gap in "| ")), 4),
+        else_=5,
     )
+
+
+def _by_name(first: str) -> ColumnElement[int]:
+    """Of airports of one city: an international one before a strip, one that is named after the city before others."""
+    international = case((Airport.search_text.contains("international"), 0), else_=1)
+    named = case((Airport.name.istartswith(first, autoescape=True), 0), else_=2)
+    return international + named
 
 
 def search_text(code: str, icao: str | None, city: str, name: str) -> str:

@@ -24,6 +24,8 @@ class Airport(Base):
     latitude: Mapped[float]
     longitude: Mapped[float]
     search_text: Mapped[str] = mapped_column(Text)
+    # Of its city, 0 where that is not known: which of several airports people mean most often.
+    population: Mapped[int] = mapped_column(default=0)
     # False for an airport that ``airports add`` made: a refresh leaves it alone.
     is_listed: Mapped[bool] = mapped_column(default=True)
     # Set when a newer list lacks it: no new records, but those that are there keep it.

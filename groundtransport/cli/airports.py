@@ -35,6 +35,7 @@ def refresh(office: Office, file: Path | None) -> None:
         raise click.ClickException(str(error)) from error
     with db.transaction(office.engine) as dbsession:
         done = loading.refresh_airports(dbsession, rows)
+        loading.note_populations(dbsession)
         click.echo(f"{len(done.added)} added, {len(done.changed)} changed, {len(done.vanished)} vanished.")
         for code in withdrawn_codes(dbsession):
             report_records(dbsession, code)
@@ -84,4 +85,5 @@ def add(office: Office, /, code: str, name: str, country: str, icao: str, **plac
         if lookup.by_code(dbsession, code):
             raise click.ClickException(f"There is an airport {code} already.")
         dbsession.add(Airport(**values, is_listed=False))
+        loading.note_populations(dbsession)
     click.echo(f"Added {name.strip()} ({code}).")

@@ -36,6 +36,7 @@ def load_places(office: Office) -> None:
         if not loading.cities_are_loaded(dbsession):
             click.echo("Loading the cities ...")
             click.echo(f"  {loading.load_cities(dbsession):,} cities (GeoNames, CC BY 4.0)")
+            loading.note_populations(dbsession)
 
 
 def make_administrator(office: Office) -> None:

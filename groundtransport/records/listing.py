@@ -22,6 +22,7 @@ from groundtransport.records.query import (
     with_datatables,
 )
 from groundtransport.records.search import filter_matches, matches
+from groundtransport.settings import PAGE_SIZES
 
 
 def live(kind: Kind) -> ColumnElement[bool]:
@@ -116,5 +117,6 @@ def datatables(dbsession: Session, kind: Kind, request: Request) -> tuple[ListQu
     if query.page_no == LAST and "start" not in sent:
         part = replace(part, start=max(0, (filtered - 1) // part.length * part.length))
     found = rows(dbsession, kind, query, part.start, part.length)
-    query = replace(query, page_no=str(part.start // part.length + 1))
+    size_sent = query.size_sent or ("length" in sent and part.length in PAGE_SIZES)
+    query = replace(query, page_no=str(part.start // part.length + 1), page_size=part.length, size_sent=size_sent)
     return query, {"draw": part.draw, "recordsTotal": total, "recordsFiltered": filtered, "data": found}

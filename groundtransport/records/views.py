@@ -29,6 +29,7 @@ class ListViews:
         for row in page.rows:
             row["actions"] = self.actions(query, row["id"], state)
         values = {"kind": self.kind, "page": page, "query": query, "context": self.context, "state": state}
+        values["can_restore"] = queries.can_restore(self.kind)
         return render_to_response(DELETED, values, request=self.request) if query.deleted else values
 
     def actions(self, query: queries.ListQuery, record_id: int, state: str) -> dict[str, str]:

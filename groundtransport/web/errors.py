@@ -4,6 +4,7 @@ import logging
 from http import HTTPStatus
 from typing import Any
 
+from pyramid.exceptions import BadCSRFToken
 from pyramid.httpexceptions import HTTPException, HTTPForbidden, HTTPMethodNotAllowed, HTTPNotFound, HTTPSeeOther
 from pyramid.interfaces import IRequest
 from pyramid.renderers import render_to_response
@@ -58,7 +59,9 @@ def error(request: Request, status: int, detail: str = "") -> Response:
 def http_error(exception: HTTPException, request: Request) -> Response:
     if exception.status_int < 400:
         return exception
-    return error(request, exception.status_int, exception.detail or "")
+    # Pyramid's words for a bad token are for programmers.
+    detail = "" if isinstance(exception, BadCSRFToken) else exception.detail or ""
+    return error(request, exception.status_int, detail)
 
 
 @notfound_view_config()
