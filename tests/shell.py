@@ -23,7 +23,7 @@ def run(*words: str, stdin: str = "", env: dict[str, str] | None = None) -> Resu
     engines: list[Engine] = []
     make = db.make_engine
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(db, "make_engine", lambda found: engines.append(make(found)) or engines[-1])
+        patch.setattr(db, "make_engine", lambda found, **more: engines.append(make(found, **more)) or engines[-1])
         result = CliRunner().invoke(main, words, input=stdin, env=env)
     for engine in engines:
         engine.dispose()

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
-from groundtransport.airports.lookup import search_text
+from groundtransport.airports.lookup import geonames_country, search_text
 from groundtransport.airports.models import Airport, City
 from groundtransport.db import now
 from groundtransport.text import fold
@@ -128,7 +128,7 @@ def note_populations(dbsession: Session) -> None:
     known = {(city.country, fold(city.name)): city.population for city in cities}
     for airport in dbsession.scalars(select(Airport)):
         names = [airport.city, f"{airport.city} City", *re.split(r"[/(]", airport.city)]
-        found = (known.get((airport.country, fold(name).strip())) for name in names)
+        found = (known.get((geonames_country(airport), fold(name).strip())) for name in names)
         population = next(filter(None, found), 0)
         if airport.population != population:
             airport.population = population

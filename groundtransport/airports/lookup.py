@@ -113,11 +113,15 @@ def _near(dbsession: Session, airport: Airport) -> Distances:
 
 def _within(dbsession: Session, airport: Airport, km: float) -> Distances:
     """Return the cities of the airport's country in a box that holds the circle of ``km``, with their distances."""
-    country = TERRITORIES.get(airport.state, airport.country) if airport.country == "US" else airport.country
     query = select(City.name, City.latitude, City.longitude, City.population).where(
-        City.country == country, *_box(airport, km)
+        City.country == geonames_country(airport), *_box(airport, km)
     )
     return [(city, distance(airport, city)) for city in dbsession.execute(query)]
+
+
+def geonames_country(airport: Airport) -> str:
+    """Return the country under which GeoNames files the airport's cities."""
+    return TERRITORIES.get(airport.state, airport.country) if airport.country == "US" else airport.country
 
 
 def _box(airport: Airport, km: float) -> list[ColumnElement[bool]]:
