@@ -135,6 +135,7 @@ def claim(engine: sa.Engine, moment: datetime) -> sa.Row[Any] | None:
 def post(target: Target, row: sa.Row[Any]) -> str:
     """Send a message; return "" after a 2xx answer, else what went wrong. A redirect is not followed."""
     parts, body = urlsplit(target.url), row.body.encode()
+    address = parts._replace(scheme="", netloc="", path=parts.path or "/", fragment="").geturl()
     headers = {
         "Content-Type": "application/json",
         "X-Webhook-Id": row.message_id,
@@ -142,7 +143,7 @@ def post(target: Target, row: sa.Row[Any]) -> str:
     }
     connection = CONNECTIONS[parts.scheme](parts.hostname or "", parts.port, timeout=TIME_OUT)
     try:
-        connection.request("POST", parts._replace(scheme="", netloc="", fragment="").geturl() or "/", body, headers)
+        connection.request("POST", address, body, headers)
         status = connection.getresponse().status
     except (OSError, HTTPException) as error:
         return f"{type(error).__name__}: {error}"

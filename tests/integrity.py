@@ -2,6 +2,7 @@
 
 import secrets
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -72,12 +73,13 @@ def assert_whole(site: Site) -> None:
     entries, records = site.entries(), rows(site)
     assert [entry["id"] for entry in entries] == list(range(1, len(entries) + 1))
     assert verified.entries == len(entries)
-    assert {(entry["kind"], entry["record_id"]) for entry in entries} == set(records)
+    log = defaultdict(list)
+    for entry in entries:
+        log[entry["kind"], entry["record_id"]].append(entry)
+    assert set(log) == set(records)
     for (kind, record_id), row in records.items():
-        mine = [entry for entry in entries if (entry["kind"], entry["record_id"]) == (kind, record_id)]
-        assert replayed(mine) == {
-            name: row[name] for name in (*site.kinds[kind].fields, "airport_id", "airport_code") if row[name] is not None
-        }
+        mine, names = log[kind, record_id], (*site.kinds[kind].fields, "airport_id", "airport_code")
+        assert replayed(mine) == {name: row[name] for name in names if row[name] is not None}
         actions = [entry["action"] for entry in mine]
         assert (actions[0], actions.count("create")) == ("create", 1)
         assert actions.count("update") == row["version"] - 1

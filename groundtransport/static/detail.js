@@ -4,6 +4,7 @@
   if (!dialog) return;
   const body = dialog.querySelector(".detail-body");
   const edit = dialog.querySelector("[data-edit]");
+  const history = dialog.querySelector("[data-history]");
   let asking = new AbortController();
   let opener = null;
 
@@ -23,6 +24,7 @@
   function explain(reason, address) {
     if (reason === "dropped") return;
     edit.hidden = true;
+    history.hidden = true;
     if (reason === "gone") say("This record was deleted.");
     else if (reason === "signed-out") say("You are signed out. ", element("a", { href: signInAddress() }, "Sign in again"));
     else say("The record could not be loaded. ", retryButton(address));
@@ -46,6 +48,8 @@
     const link = opener.closest("tr")?.querySelector("[data-action=edit]");
     edit.hidden = !link;
     if (link) edit.href = link.href;
+    history.hidden = false;
+    history.href = `${opener.getAttribute("href")}/history`;
   }
 
   function showName() {
