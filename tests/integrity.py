@@ -1,14 +1,16 @@
 """What people rely on whatever happens: asked of the records and of the log, and done from many threads at once."""
 
 import secrets
+import sqlite3
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import event, select, text
 from sqlalchemy.orm import Session
 
 from groundtransport import db
@@ -107,3 +109,63 @@ def at_once(count: int, work: Callable[[int], Any]) -> list[Any]:
 
     with ThreadPoolExecutor(count) as threads:
         return list(threads.map(begin, range(count)))
+
+
+# Faults, injected for real
+
+
+@contextmanager
+def trigger(site: Site, table: str, when: str, state: str = "P0001", *, at_commit: bool = False) -> Iterator[None]:
+    """The database itself refuses to write to a table: with this SQLSTATE on PostgreSQL."""
+    dialect = site.engine.dialect.name
+    make = [f"CREATE TRIGGER trouble BEFORE {when} ON {table} BEGIN SELECT RAISE(ABORT, 'trouble'); END"]
+    drop = ["DROP TRIGGER trouble"]
+    if dialect == "postgresql":
+        kind, late = ("CONSTRAINT TRIGGER trouble AFTER", "DEFERRABLE INITIALLY DEFERRED") if at_commit else (
+            "TRIGGER trouble BEFORE", "")  # fmt: skip
+        raises = f"RAISE EXCEPTION 'trouble' USING ERRCODE = '{state}'"
+        make = [
+            f"CREATE FUNCTION trouble() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {raises}; END $$",
+            f"CREATE {kind} {when} ON {table} {late} FOR EACH ROW EXECUTE FUNCTION trouble()",
+        ]
+        drop = ["DROP FUNCTION trouble() CASCADE"]
+    run(site, make)
+    try:
+        yield
+    finally:
+        run(site, drop)
+
+
+def run(site: Site, statements: list[str]) -> None:
+    with db.transaction(site.engine) as dbsession:
+        for statement in statements:
+            dbsession.execute(text(statement))
+
+
+def cut(connection: Any) -> None:
+    """Cut a connection off under whoever uses it."""
+    raw = connection.connection.dbapi_connection
+    if connection.dialect.name == "sqlite":
+        raw.close()
+        return
+    with connection.engine.connect() as other:
+        other.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": raw.info.backend_pid})
+
+
+@contextmanager
+def full_sqlite(site: Site, room: int) -> Iterator[None]:
+    """The file may grow by so many pages and no more."""
+    with sqlite3.connect(str(site.engine.url.database)) as connection:
+        connection.execute("VACUUM")  # no free pages inside
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.close()
+
+    def limit(raw: sqlite3.Connection, *more: Any) -> None:
+        raw.execute(f"PRAGMA max_page_count = {pages + room}")
+
+    event.listen(site.engine, "checkout", limit)
+    try:
+        yield
+    finally:
+        event.remove(site.engine, "checkout", limit)
+        site.engine.dispose()

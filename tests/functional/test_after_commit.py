@@ -158,7 +158,8 @@ def test_a_commit_that_fails_is_not_told(whole_site: Site, kind: str) -> None:
         listen(event.dbsession, "before_commit", fail)
 
     def fail(dbsession: Session) -> None:
-        raise RuntimeError("the disk is full")
+        if not dbsession.in_nested_transaction():  # the end of a savepoint is no commit
+            raise RuntimeError("the disk is full")
 
     with plugged(whole_site, plug(told.append)) as site:
         site.registry.registerHandler(spoil, (RecordChanged,))

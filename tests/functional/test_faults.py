@@ -1,18 +1,19 @@
 """A fault between the write and the commit leaves the change and its entry both or neither, and no lasting harm."""
 
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
 from sqlalchemy import event, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from groundtransport import db
+from groundtransport.db import writing
 from tests.functional.test_transaction import refuse, subscribed
-from tests.integrity import BUDGET, Person, assert_whole, at_once, person, state
+from tests.integrity import BUDGET, Person, assert_whole, at_once, cut, full_sqlite, person, state, trigger
 from tests.site import JFK, Site
 
 ACTIONS = ("create", "update", "delete", "restore")
@@ -45,8 +46,10 @@ class Desk:
 
 
 @pytest.fixture
-def desk(site: Site) -> Desk:
-    return Desk(site)
+def desk(site: Site) -> Iterator[Desk]:
+    site.engine.dispose()  # few connections in the pool: one that a fault has spoilt is met again at once
+    yield Desk(site)
+    site.engine.dispose()
 
 
 # The faults
@@ -70,34 +73,6 @@ def the_signature(site: Site) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def trigger(site: Site, table: str, when: str, state: str = "P0001", *, at_commit: bool = False) -> Iterator[None]:
-    """The database itself refuses to write to a table: with this SQLSTATE on PostgreSQL."""
-    dialect = site.engine.dialect.name
-    make = [f"CREATE TRIGGER trouble BEFORE {when} ON {table} BEGIN SELECT RAISE(ABORT, 'trouble'); END"]
-    drop = ["DROP TRIGGER trouble"]
-    if dialect == "postgresql":
-        kind, late = ("CONSTRAINT TRIGGER trouble AFTER", "DEFERRABLE INITIALLY DEFERRED") if at_commit else (
-            "TRIGGER trouble BEFORE", "")  # fmt: skip
-        raises = f"RAISE EXCEPTION 'trouble' USING ERRCODE = '{state}'"
-        make = [
-            f"CREATE FUNCTION trouble() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {raises}; END $$",
-            f"CREATE {kind} {when} ON {table} {late} FOR EACH ROW EXECUTE FUNCTION trouble()",
-        ]
-        drop = ["DROP FUNCTION trouble() CASCADE"]
-    run(site, make)
-    try:
-        yield
-    finally:
-        run(site, drop)
-
-
-def run(site: Site, statements: list[str]) -> None:
-    with db.transaction(site.engine) as dbsession:
-        for statement in statements:
-            dbsession.execute(text(statement))
-
-
 def the_entry_refused(site: Site) -> AbstractContextManager[None]:
     return trigger(site, "admin_activity", "INSERT")
 
@@ -117,16 +92,6 @@ def the_commit_refused(site: Site) -> AbstractContextManager[None]:
     if site.engine.dialect.name == "postgresql":
         return trigger(site, "admin_activity", "INSERT", "23503", at_commit=True)
     return subscribed(site, violate)
-
-
-def cut(connection: Any) -> None:
-    """Cut a connection off under whoever uses it."""
-    raw = connection.connection.dbapi_connection
-    if connection.dialect.name == "sqlite":
-        raw.close()
-        return
-    with connection.engine.connect() as other:
-        other.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": raw.info.backend_pid})
 
 
 def cut_after_the_write(site: Site) -> AbstractContextManager[None]:
@@ -169,7 +134,8 @@ def test_a_fault_leaves_neither_the_change_nor_its_entry_and_no_lasting_harm(
     with fault(site):
         answer = desk.write(action)
     assert answer.status_int in (500, 503)
-    assert state(site) == before
+    pages = [desk.person.get("/admin/transit").status_int for _ in range(4)]  # in turn on every connection
+    assert (pages, state(site) == before) == ([200] * 4, True)
     assert desk.write(action).status_int == 303  # without a restart
     assert_whole(site)
 
@@ -218,51 +184,60 @@ def test_a_lock_of_somebody_else_is_a_503_in_time_for_every_kind_of_write(site: 
     assert_whole(site)
 
 
-def test_waits_for_one_lock_after_the_other_share_one_budget(site: Site, desk: Desk) -> None:
-    """The record is free after a while, and then the log is not: together no longer than one wait may be."""
-    before, took = state(site), []
-    record = f"SELECT id FROM transit WHERE id = {desk.ids['update']}"
-    with site.engine.connect() as log, db.transaction(site.engine) as other:
+@contextmanager
+def lock_for_a_while(site: Site, statement: str) -> Iterator[None]:
+    """Somebody else's transaction holds a lock for most of the time that anybody waits for one."""
+    with writing(site.engine).connect() as other, ThreadPoolExecutor(1) as threads:
         if site.engine.dialect.name == "postgresql":
-            log.execute(text("LOCK TABLE admin_activity"))
-            record += " FOR UPDATE"
-        other.execute(text(record))
+            other.execute(text(statement))
+        else:
+            other.begin()  # SQLite has one lock for all
+        waiting = threads.submit(lambda: (time.sleep(2.6), other.rollback()))
+        yield
+        waiting.result()
 
-        def work(number: int) -> None:
-            if number:
-                time.sleep(2.6)
-                if site.engine.dialect.name == "postgresql":
-                    other.commit()
-                return
+
+def test_waits_for_one_lock_after_the_other_share_one_budget(site: Site, desk: Desk) -> None:
+    """The record is free after a while, and then the log is not: on SQLite all is one lock, taken at the beginning."""
+    before = state(site)
+    record = f"SELECT id FROM transit WHERE id = {desk.ids['update']} FOR UPDATE"
+    with writing(site.engine).connect() as other:
+
+        def lock(*words: object) -> None:
+            if site.engine.dialect.name == "postgresql":
+                other.execute(text("LOCK TABLE admin_activity"))
+            else:
+                raise OperationalError("", {}, Exception("database is locked"))
+
+        with subscribed(site, lock), lock_for_a_while(site, record):
             began = time.monotonic()
-            assert desk.write("update").status_int == 503
-            took.append(time.monotonic() - began)
-
-        at_once(2, work)
-    assert took[0] < BUDGET
+            status = desk.write("update").status_int
+            took = time.monotonic() - began
+    assert (status, took < BUDGET) == (503, True), took
     assert state(site) == before
 
 
+def test_a_message_that_must_wait_does_not_break_the_budget_of_a_write_that_waited(site: Site, desk: Desk) -> None:
+    """What was committed is answered so, and in time, though the session's row is locked when its turn comes."""
+    record = f"SELECT id FROM transit WHERE id = {desk.ids['update']} FOR UPDATE"
+    with writing(site.engine).connect() as other:
+
+        def lock(*words: object) -> None:
+            is_postgresql = site.engine.dialect.name == "postgresql"
+            other.execute(text("LOCK TABLE admin_session IN EXCLUSIVE MODE" if is_postgresql else "SELECT 1"))
+
+        def hook(change: Any) -> None:
+            change.dbsession.info["tm"].get().addAfterCommitHook(lock)
+
+        with subscribed(site, hook), lock_for_a_while(site, record):
+            began = time.monotonic()
+            status = desk.write("update").status_int
+            took = time.monotonic() - began
+    assert (status, took < BUDGET) == (303, True), took
+    assert_whole(site)
+
+
 # The disk is full
-
-
-@contextmanager
-def full_sqlite(site: Site, room: int) -> Iterator[None]:
-    """The file may grow by so many pages and no more."""
-    with sqlite3.connect(str(site.engine.url.database)) as connection:
-        connection.execute("VACUUM")  # no free pages inside
-        pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    connection.close()
-
-    def limit(raw: sqlite3.Connection, *more: Any) -> None:
-        raw.execute(f"PRAGMA max_page_count = {pages + room}")
-
-    event.listen(site.engine, "checkout", limit)
-    try:
-        yield
-    finally:
-        event.remove(site.engine, "checkout", limit)
-        site.engine.dispose()
 
 
 @every_action
