@@ -7,7 +7,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
 
-from groundtransport.airports import lookup
+from groundtransport.airports.models import Airport
 from groundtransport.records import query as queries
 from groundtransport.records.conflict import StaleDelete, sent_version
 from groundtransport.records.desk import say, writer_of
@@ -57,8 +57,8 @@ class DeleteViews:
 def restore(context: DeletedRecord, request: Request) -> Response:
     """Bring a deleted record back, as long as its airport takes records."""
     query = sent_query(request, context.kind)
-    airport = lookup.by_code(request.dbsession, context.row.airport_code)
-    if airport is None or airport.withdrawn_at is not None:
+    airport = request.dbsession.get_one(Airport, context.row.airport_id)
+    if airport.withdrawn_at is not None:
         return error(request, 422, f"{context.row.airport_name} is no longer in the list of airports.")
     writer = writer_of(request, context.kind)
     writer.restore(context.row)

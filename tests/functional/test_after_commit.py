@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import fields
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -178,3 +180,10 @@ def test_a_transaction_without_a_request_tells_too_once_it_is_over(whole_site: S
             writer.update(record, {"company_name": "Gamma"})
             assert len(told) == 1
     assert [event.after["company_name"] for event in told] == ["Alpha", "Beta", "Gamma"]
+
+
+def test_every_event_and_every_field_of_it_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "events.md").read_text()
+    for event in RecordChanged.__subclasses__():
+        assert f"| `{event.__name__}` | `{event.action}` |" in text
+    assert [field.name for field in fields(RecordChanged) if f"`{field.name}`" not in text] == []

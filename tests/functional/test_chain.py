@@ -202,15 +202,9 @@ OWN = {
 def test_the_database_itself_refuses_to_change_or_delete_entries_and_marks(six: Log) -> None:
     six.sql(MARK)  # as if the first three had been archived
     before = six.rows(AdminActivity)
-    done = []
     for statement in REFUSED + OWN[six.engine.dialect.name]:
-        try:
+        with pytest.raises(DBAPIError, match="append-only"):
             six.sql(statement)
-        except DBAPIError as error:
-            assert "append-only" in str(error)
-        else:
-            done.append(statement)
-    assert done == []
     assert six.rows(AdminActivity) == before
 
 

@@ -9,6 +9,12 @@ from tests.functional.editors import opened, they_save
 from tests.site import JFK, Client, Site, query_of
 
 
+@pytest.fixture
+def kind() -> str:
+    """One kind is enough: nothing here knows which it is."""
+    return "transit"
+
+
 def in_conflict(site: Site, client: Client, kind: str) -> tuple[int, Any]:
     """Both changed the company; they the address besides, I the phone. Return the record and the answer to my save."""
     record_id = client.create(kind, company_name="Alpha", company_address="1 Main St", company_phone1="718-555-0100")

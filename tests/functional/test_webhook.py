@@ -21,7 +21,8 @@ from sqlalchemy import delete, func, make_url, select
 
 from examples import webhook
 from groundtransport import db
-from groundtransport.events import RecordChanged
+from groundtransport.events import Actor, RecordChanged
+from groundtransport.records.writer import Writer
 from groundtransport.settings import SettingsError
 from tests.site import JFK, Client, Site
 
@@ -167,6 +168,17 @@ def test_every_change_is_one_signed_message(site: Site, client: Client, kind: st
     assert deleted["airport_code"] == {"before": "JFK", "after": None}
     assert len({message.data["id"] for message in receiver.got}) == 4
     assert all(row.sent_at and row.attempts == 1 for row in outbox(site))
+
+
+def test_a_purge_is_a_message_too(site: Site, client: Client, kind: str, receiver: Receiver) -> None:
+    record_id = client.create(kind, company_name="Alpha")
+    client.delete(f"/admin/{kind}/{record_id}")
+    with db.transaction(site.engine) as dbsession:
+        record = dbsession.get_one(site.kinds[kind].model, record_id)
+        Writer(dbsession, site.registry.notify, site.kinds[kind], Actor("me (command line)")).purge(record)
+    send(site, receiver)
+    assert receiver.texts() == ["create Alpha", "delete Alpha", "purge Alpha"]
+    assert receiver.got[-1].data["changes"]["company_name"] == {"before": "Alpha", "after": None}
 
 
 # What is not
