@@ -19,7 +19,8 @@ from groundtransport.accounts.models import AdminSession
 from groundtransport.accounts.sessions import _hash as token_hash
 from groundtransport.audit.chain import keyring
 from groundtransport.audit.models import AuditHead
-from groundtransport.audit.verify import reconcile, verify
+from groundtransport.audit.reconcile import reconcile
+from groundtransport.audit.verify import verify
 from tests.site import Client, Site
 
 BUDGET = 5.0  # seconds that a request may take, whatever the database does

@@ -14,6 +14,17 @@ depends_on = None
 # The log is append-only: no entry is updated, and none deleted that no archive mark covers; no mark is touched.
 PROTECTION = {
     "sqlite": [
+        # INSERT OR REPLACE fires no trigger for what it replaces.
+        """
+        CREATE TRIGGER admin_activity_no_replace BEFORE INSERT ON admin_activity
+        WHEN EXISTS (SELECT 1 FROM admin_activity WHERE id = NEW.id)
+        BEGIN SELECT RAISE(ABORT, 'the activity log is append-only'); END
+        """,
+        """
+        CREATE TRIGGER audit_mark_no_replace BEFORE INSERT ON audit_mark
+        WHEN EXISTS (SELECT 1 FROM audit_mark WHERE id = NEW.id)
+        BEGIN SELECT RAISE(ABORT, 'marks of the activity log are append-only'); END
+        """,
         """
         CREATE TRIGGER admin_activity_no_update BEFORE UPDATE ON admin_activity
         BEGIN SELECT RAISE(ABORT, 'the activity log is append-only'); END
@@ -88,6 +99,7 @@ def upgrade() -> None:
         sa.Column("changes", sa.Text(), nullable=False),
         sa.Column("key_id", sa.String(length=16), nullable=False),
         sa.Column("mac", sa.String(length=64), nullable=False),
+        sa.Column("search_text", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_admin_activity")),
     )
     with op.batch_alter_table("admin_activity", schema=None) as batch_op:

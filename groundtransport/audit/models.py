@@ -52,6 +52,8 @@ class AdminActivity(Base):
     changes: Mapped[dict[str, Any]] = mapped_column(CanonicalJSON)
     key_id: Mapped[str] = mapped_column(String(16))
     mac: Mapped[str] = mapped_column(String(64))
+    # The label and the person, folded, for searching alone: derived, and not signed.
+    search_text: Mapped[str] = mapped_column(Text)
 
 
 class AuditHead(Base):

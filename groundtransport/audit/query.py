@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 from urllib.parse import urlencode
 
-from sqlalchemy import ColumnElement, func, or_
+from sqlalchemy import ColumnElement, func
 
 from groundtransport.audit.models import AdminActivity
 from groundtransport.records.query import ListQuery, only_once, read_page
+from groundtransport.records.search import PART
+from groundtransport.text import fold
 
 EXACT = ("kind", "action", "batch", "airport_code")
 NAMES = ("q", "actor", *EXACT, "record_id", "from", "to")
@@ -49,19 +50,16 @@ def conditions(query: ActivityQuery) -> list[ColumnElement[bool]]:
     if "record_id" in given:
         found.append(AdminActivity.record_id == int(given["record_id"]))
     if "actor" in given:
-        found.append(_holds(AdminActivity.actor, given["actor"]))
-    for word in given.get("q", "")[:200].split():
-        found.append(or_(*(_holds(column, word) for column in (AdminActivity.label, AdminActivity.actor))))
+        person = func.split_part(AdminActivity.search_text, PART, 2)
+        found.append(person.contains(fold(given["actor"]).strip(), autoescape=True))
+    words = fold(given.get("q", "")[:200]).split()
+    found += [AdminActivity.search_text.contains(word, autoescape=True) for word in words]
     first, last = _day(given.get("from", "")), _day(given.get("to", ""))
     if first:
         found.append(AdminActivity.at >= first)
     if last:
         found.append(AdminActivity.at < last + timedelta(days=1))
     return found
-
-
-def _holds(column: Any, text: str) -> ColumnElement[bool]:
-    return func.lower(column).contains(text.lower(), autoescape=True)
 
 
 def _day(text: str) -> datetime | None:

@@ -14,6 +14,8 @@ from groundtransport.audit.chain import Key, canonical, text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
 from groundtransport.db import now
 from groundtransport.events import RecordChanged
+from groundtransport.records.search import PART
+from groundtransport.text import fold
 
 
 class Auditor:
@@ -39,7 +41,7 @@ class Auditor:
         for number, entry in enumerate(queue, head.number + 1):
             entry |= {"id": number, "at": moment, "key_id": self.key.key_id}
             mac = self.key.sign(text_of({**entry, "changes": canonical(entry["changes"])}, mac))
-            entry["mac"] = mac
+            entry |= {"mac": mac, "search_text": PART.join((fold(entry["label"]), fold(entry["actor"])))}
         session.execute(insert(AdminActivity), queue)
         last = head.number + len(queue)
         session.execute(update(AuditHead).where(AuditHead.id == 1).values(number=last, mac=mac))

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from groundtransport.audit.chain import Key, digest_more, text_of
 from groundtransport.audit.models import ARCHIVE, ROTATE, AdminActivity, AuditHead, AuditMark
-from groundtransport.audit.verify import checked_marks, entries, start_of, verify
+from groundtransport.audit.verify import entries, read_marks, verify
 from groundtransport.db import now
 
 
@@ -22,16 +22,22 @@ def rotate_key(dbsession: Session, keys: dict[str, Key]) -> AuditMark:
     """Vouch, with the newest key, for all entries so far; the whole log is verified first.
 
     From then on the old secret may be thrown away: the mark holds a digest of the entries that needs no key.
-    Raises Tampered when the log does not verify, NothingToDo when the newest key signed the last entry already.
+    Raises Tampered when the log does not verify, NothingToDo when no other key signed anything since the last mark.
     """
     newest = next(iter(keys.values()))
     head = _locked_head(dbsession)
     verify(dbsession, keys)
-    last = dbsession.scalar(select(AdminActivity.key_id).where(AdminActivity.id == head.number))
-    if last in (None, newest.key_id):
-        raise NothingToDo("The newest key signed the last entry already, or there is none.")
+    if _signed_by_others(dbsession, newest) <= read_marks(dbsession, {newest.key_id: newest}, strict=False).vouched:
+        raise NothingToDo("The newest key signed everything, or vouches for it already.")
     digest = _digest_until(dbsession, keys, head.number)
     return _mark(dbsession, newest, ROTATE, head.number, head.mac, digest)
+
+
+def _signed_by_others(dbsession: Session, newest: Key) -> int:
+    """Return the number of the last entry or mark that another key signed; -1 when there is none."""
+    entry = select(func.max(AdminActivity.id)).where(AdminActivity.key_id != newest.key_id)
+    mark = select(func.max(AuditMark.number)).where(AuditMark.key_id != newest.key_id)
+    return max(-1 if found is None else found for found in (dbsession.scalar(entry), dbsession.scalar(mark)))
 
 
 def archive(dbsession: Session, keys: dict[str, Key], until: datetime, write: Callable[[str], Any]) -> AuditMark:
@@ -63,11 +69,11 @@ def _locked_head(dbsession: Session) -> AuditHead:
 
 
 def _digest_until(dbsession: Session, keys: dict[str, Key], number: int) -> str:
-    start, previous, digest = start_of(checked_marks(dbsession, keys))
-    for entry in entries(dbsession):
-        if start < entry["id"] <= number:
-            digest = digest_more(digest, text_of(entry, previous))
-            previous = entry["mac"]
+    start, previous, digest = read_marks(dbsession, keys).start
+    for entry in entries(dbsession, after=start):
+        if entry["id"] > number:
+            break
+        digest, previous = digest_more(digest, text_of(entry, previous)), entry["mac"]
     return digest
 
 

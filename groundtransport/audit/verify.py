@@ -1,10 +1,11 @@
-"""Does the log still say what it said? ``verify`` asks the chain, ``reconcile`` asks the records."""
+"""Does the log still say what it said? Asks the chain, the marks and the checkpoints."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Text, and_, case, func, not_, or_, select, type_coerce
+from sqlalchemy import Text, select, type_coerce
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from groundtransport.audit.chain import COLUMNS, GENESIS, Key, digest_more, text_of
@@ -29,161 +30,135 @@ class Verified:
 
 def verify(dbsession: Session, keys: Mapping[str, Key], checkpoints: Iterable[Checkpoint] = ()) -> Verified:
     """Walk the whole chain; raise Tampered at the first entry, mark or checkpoint that does not fit."""
-    marks = checked_marks(dbsession, keys)
-    wanted = checked_checkpoints(checkpoints, keys)
+    marks = read_marks(dbsession, keys)
+    wanted = read_checkpoints(checkpoints, keys, marks.vouched)
     promised = len(wanted)
-    number, previous, digest = start_of(marks)
-    first, rotated = number, {mark.number: mark for mark in marks if mark.reason == ROTATE}
-    newest_rotation = max(rotated, default=0)
-    pending = _Unsigned(newest_rotation)
-    for entry in entries(dbsession):
+    first, previous, digest = marks.start
+    marks.check(first, previous, digest)
+    number = first
+    for entry in entries(dbsession, after=first):
         number += 1
         if entry["id"] != number:
             raise Tampered(f"entry {number} is missing")
         text = text_of(entry, previous)
-        digest = digest_more(digest, text)
-        key = keys.get(entry["key_id"])
-        if key is None:
-            pending.note(number, entry["key_id"])
-        elif not key.signed(text, entry["mac"]):
-            raise Tampered(f"entry {number} was changed")
-        previous = entry["mac"]
-        check_mark(rotated.get(number), previous, digest)
+        check_entry(entry, text, keys, marks.vouched)
+        digest, previous = digest_more(digest, text), entry["mac"]
+        marks.check(number, previous, digest)
         if number in wanted and wanted.pop(number) != previous:
             raise Tampered(f"entry {number} is not the one that a checkpoint names")
-    check_head(dbsession, number, previous)
-    past = [checkpoint for checkpoint in wanted if checkpoint > first]
-    if past:
-        raise Tampered(f"entry {number + 1} is missing: a checkpoint names {max(past)}, the log ends at {number}")
+    check_end(dbsession, number, previous, max([marks.last, *wanted]))
     return Verified(number - first, number, promised)
 
 
-class _Unsigned:
-    """Entries of a key that is gone: a rotation's mark must vouch for them."""
-
-    def __init__(self, vouched: int) -> None:
-        self.vouched = vouched
-
-    def note(self, number: int, key_id: str) -> None:
-        if number > self.vouched:
-            raise Tampered(f"entry {number} is signed with the unknown key {key_id}")
+def check_entry(entry: Mapping[str, Any], text: str, keys: Mapping[str, Key], vouched: int) -> None:
+    key = keys.get(entry["key_id"])
+    if key is None and entry["id"] > vouched:
+        raise Tampered(f"entry {entry['id']} is signed with the unknown key {entry['key_id']}")
+    if key is not None and not key.signed(text, entry["mac"]):
+        raise Tampered(f"entry {entry['id']} was changed")
 
 
-def entries(dbsession: Session) -> Iterator[dict[str, Any]]:
-    """Yield all entries by number, ``changes`` as the text that was signed; never many in memory at once."""
+def check_end(dbsession: Session, number: int, mac: str, promised: int) -> None:
+    """Raise Tampered when the log ends before what a mark, a checkpoint or the head names, or goes on behind it."""
+    if promised > number:
+        raise Tampered(f"entry {number + 1} is missing: a mark or a checkpoint names entry {promised}")
+    head = dbsession.get(AuditHead, 1, populate_existing=True)
+    if head is None or head.number > number:
+        raise Tampered(f"entry {number + 1} is missing: the head names {head.number if head else 'nothing'}")
+    if (head.number, head.mac) != (number, mac):
+        raise Tampered(f"the head was changed: it names entry {head.number}, and the log ends with entry {number}")
+
+
+def entries(dbsession: Session, after: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield the entries by number, ``changes`` as the text that was signed; never many in memory at once."""
+    size = BATCH
+    while True:
+        try:
+            rows = _page(dbsession, after, size)
+        except (ValueError, DBAPIError) as error:
+            if size == 1:
+                raise Tampered(f"entry {after + 1} cannot be read") from error
+            size = 1  # once more, one by one, to name the one
+            continue
+        if not rows:
+            return
+        yield from rows
+        after = rows[-1]["id"]
+
+
+def _page(dbsession: Session, after: int, size: int) -> list[dict[str, Any]]:
     names = (*COLUMNS, "mac")
     columns = [
         type_coerce(AdminActivity.changes, Text).label(name) if name == "changes" else getattr(AdminActivity, name)
         for name in names
     ]
-    after = 0
-    while True:
-        page = select(*columns).where(AdminActivity.id > after).order_by(AdminActivity.id).limit(BATCH)
-        rows = dbsession.execute(page).all()
-        if not rows:
-            return
-        for row in rows:
-            yield dict(zip(names, row, strict=True))
-        after = rows[-1].id
+    page = select(*columns).where(AdminActivity.id > after).order_by(AdminActivity.id).limit(size)
+    with dbsession.begin_nested():  # a row that the driver cannot read must not end the transaction
+        return [dict(zip(names, row, strict=True)) for row in dbsession.execute(page)]
 
 
-def checked_marks(dbsession: Session, keys: Mapping[str, Key]) -> list[AuditMark]:
-    """Return the marks by time; raise Tampered for one that none of our keys signed."""
-    marks = list(dbsession.scalars(select(AuditMark).order_by(AuditMark.id)))
-    for mark in marks:
-        key = keys.get(mark.key_id)
-        if key is None or not key.signed(mark.text, mark.signature):
+@dataclass(frozen=True)
+class Marks:
+    """The marks that can be relied on.
+
+    A rotation's mark, signed by a key of ours, vouches for every entry and every mark up to its number: by then the
+    key that signed those may be gone.
+    """
+
+    rotations: Mapping[int, AuditMark]
+    archives: tuple[AuditMark, ...]
+
+    @property
+    def vouched(self) -> int:
+        return max(self.rotations, default=0)
+
+    @property
+    def last(self) -> int:
+        """The last entry that a mark names: the log must reach it."""
+        return max([self.vouched, *(mark.number for mark in self.archives)])
+
+    @property
+    def start(self) -> tuple[int, str, str]:
+        """Where the log begins: number, signature and digest of the last entry that was archived, or of none."""
+        if not self.archives:
+            return 0, GENESIS, ""
+        newest = max(self.archives, key=lambda mark: mark.number)
+        return newest.number, newest.mac, newest.digest
+
+    def check(self, number: int, mac: str, digest: str) -> None:
+        mark = self.rotations.get(number)
+        if mark is not None and (mark.mac, mark.digest) != (mac, digest):
+            raise Tampered(f"an entry up to {number} was changed: the mark of the key's rotation does not fit")
+
+
+def read_marks(dbsession: Session, keys: Mapping[str, Key], *, strict: bool = True) -> Marks:
+    """Return the marks; raise Tampered for one that neither a key of ours signed nor a later rotation vouches for.
+
+    Without ``strict``, those are left out.
+    """
+    found = list(dbsession.scalars(select(AuditMark).order_by(AuditMark.id)))
+    signed = [mark for mark in found if _is_signed(mark, keys)]
+    rotations = {mark.number: mark for mark in signed if mark.reason == ROTATE}
+    vouched = max(rotations, default=0)
+    for mark in found if strict else ():
+        if mark not in signed and (mark.key_id in keys or mark.number > vouched):
             raise Tampered(f"the mark at entry {mark.number} ({mark.reason}) is not signed by a key of ours")
-    return marks
+    return Marks(rotations, tuple(mark for mark in found if mark.reason == ARCHIVE))
 
 
-def start_of(marks: list[AuditMark]) -> tuple[int, str, str]:
-    """Return where the log begins: number, signature and digest of the last entry that was archived, or of none."""
-    archived = [mark for mark in marks if mark.reason == ARCHIVE]
-    if not archived:
-        return 0, GENESIS, ""
-    last = max(archived, key=lambda mark: mark.number)
-    return last.number, last.mac, last.digest
+def _is_signed(mark: AuditMark, keys: Mapping[str, Key]) -> bool:
+    key = keys.get(mark.key_id)
+    return key is not None and key.signed(mark.text, mark.signature)
 
 
-def check_mark(mark: AuditMark | None, mac: str, digest: str) -> None:
-    if mark is not None and (mark.mac, mark.digest) != (mac, digest):
-        raise Tampered(f"an entry up to {mark.number} was changed: the mark of the key's rotation does not fit")
-
-
-def check_head(dbsession: Session, number: int, mac: str) -> None:
-    head = dbsession.get(AuditHead, 1, populate_existing=True)
-    if head is None or (head.number, head.mac) != (number, mac):
-        raise Tampered(f"entry {number + 1} is missing: the head names {head.number if head else 'nothing'}")
-
-
-def checked_checkpoints(checkpoints: Iterable[Checkpoint], keys: Mapping[str, Key]) -> dict[int, str]:
+def read_checkpoints(checkpoints: Iterable[Checkpoint], keys: Mapping[str, Key], vouched: int) -> dict[int, str]:
+    """Return the checkpoints' signatures by number; those of a key that is gone count up to a rotation's mark only."""
     wanted: dict[int, str] = {}
     for checkpoint in checkpoints:
         key = keys.get(checkpoint.key_id)
+        if key is None and checkpoint.number <= vouched:
+            continue
         if key is None or not key.signed(checkpoint.text, checkpoint.signature):
             raise Tampered(f"the checkpoint of entry {checkpoint.number} is not signed by a key of ours")
         wanted[checkpoint.number] = checkpoint.mac
     return wanted
-
-
-def reconcile(dbsession: Session, kinds: Mapping[str, Any]) -> list[str]:
-    """Return where the log and the records disagree, in words; nothing when they agree.
-
-    For each record: one create entry, an update entry for each version after the first, and the last of its deletions
-    and restorations is what it is now. Records whose entries were archived in part are left out.
-    """
-    begin = dbsession.scalar(select(func.max(AuditMark.archived_until)).where(AuditMark.reason == ARCHIVE))
-    found: list[str] = []
-    for kind in kinds.values():
-        found += _unlogged(dbsession, kind, begin)
-        found += _unrecorded(dbsession, kind, begin)
-    return found
-
-
-def _counts(kind: Any) -> Any:
-    def number(*actions: str) -> Any:
-        return func.sum(case((AdminActivity.action.in_(actions), 1), else_=0))
-
-    return (
-        select(
-            AdminActivity.record_id.label("record_id"),
-            number("create").label("created"),
-            number("update").label("updated"),
-            number("delete").label("deleted"),
-            number("restore").label("restored"),
-            number("purge").label("purged"),
-        )
-        .where(AdminActivity.kind == kind.name)
-        .group_by(AdminActivity.record_id)
-        .subquery()
-    )
-
-
-def _unlogged(dbsession: Session, kind: Any, begin: Any) -> list[str]:
-    """Records whose entries are not what they should be."""
-    model, log = kind.model, _counts(kind)
-    gone = case((not_(model.is_live()), 1), else_=0)
-    agrees = and_(
-        log.c.created == 1,
-        log.c.updated == model.version - 1,
-        log.c.deleted - log.c.restored == gone,
-        log.c.purged == 0,
-    )
-    wrong = or_(log.c.record_id.is_(None), not_(agrees))
-    query = select(model.id).outerjoin(log, log.c.record_id == model.id).where(wrong)
-    if begin is not None:
-        query = query.where(model.created_at > begin)
-    ids = dbsession.scalars(query.order_by(model.id))
-    return [f"{kind.name} {record_id}: the log does not account for it as it is" for record_id in ids]
-
-
-def _unrecorded(dbsession: Session, kind: Any, begin: Any) -> list[str]:
-    """Entries of records that are not there, though the log does not say that they went."""
-    model, log = kind.model, _counts(kind)
-    went = log.c.purged == 1 if hasattr(model, "deleted_at") else log.c.deleted == 1
-    missing = (
-        select(log.c.record_id).outerjoin(model, model.id == log.c.record_id).where(model.id.is_(None), not_(went))
-    )
-    ids = dbsession.scalars(missing.order_by(log.c.record_id))
-    return [f"{kind.name} {record_id}: is in the log, and is gone" for record_id in ids]

@@ -44,12 +44,28 @@ def in_words(kinds: Mapping[str, Any], entry: Mapping[str, Any]) -> list[tuple[s
     ]
 
 
-def for_people(kinds: Mapping[str, Any], found: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return entries with what a page shows besides: their changes in words, and the title of their kind."""
+def readable(request: Request, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return entries with their changes in words and the title of their kind."""
+    kinds = request.registry["kinds"]
     for entry in found:
         entry["words"] = in_words(kinds, entry)
         entry["kind_title"] = kinds[entry["kind"]].title if entry["kind"] in kinds else entry["kind"]
     return found
+
+
+def for_page(request: Request, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return readable entries that know besides whether their record still has a history to link to."""
+    kinds = request.registry["kinds"]
+    there = {name: _ids_there(request.dbsession, kind, found) for name, kind in kinds.items()}
+    for entry in found:
+        entry["is_there"] = entry["record_id"] in there.get(entry["kind"], ())
+    return readable(request, found)
+
+
+def _ids_there(dbsession: Session, kind: Any, found: list[dict[str, Any]]) -> set[int]:
+    """Return the ids of a kind's records that are in the table, of those that entries name."""
+    ids = {entry["record_id"] for entry in found if entry["kind"] == kind.name}
+    return set(dbsession.scalars(select(kind.model.id).where(kind.model.id.in_(ids)))) if ids else set()
 
 
 @view_defaults(context=Activity, request_method="GET", permission=Permission.VIEW)
@@ -68,7 +84,7 @@ class ActivityViews:
         page, found = self.query.page, self.count(*self.conditions)
         current, last = page_numbers(page, found)
         shown = entries(self.dbsession, (current - 1) * page.page_size, page.page_size, *self.conditions)
-        shown = for_people(self.request.registry["kinds"], shown)
+        shown = for_page(self.request, shown)
         return {
             "entries": shown,
             "total": found,
@@ -88,9 +104,10 @@ class ActivityViews:
     @view_config(name="csv")
     def csv(self) -> Response:
         """The entries of the query as a file, the newest first; a change a line, in words."""
-        found = for_people(self.request.registry["kinds"], entries(self.dbsession, 0, CSV_MAX, *self.conditions))
-        headers = {"Content-Disposition": 'attachment; filename="activity.csv"'}
-        return Response(as_csv(found), content_type="text/csv", charset="utf-8", headers=headers)
+        found = readable(self.request, entries(self.dbsession, 0, CSV_MAX, *self.conditions))
+        response = Response(as_csv(found), content_type="text/csv", charset="utf-8")
+        response.content_disposition = 'attachment; filename="activity.csv"'
+        return response
 
 
 HEADER = ("number", "time (UTC)", "person", "action", "kind", "record", "name", "field", "old", "new", "batch")
@@ -124,7 +141,7 @@ def inert(text: str) -> str:
 def history(context: AnyRecord, request: Request) -> dict[str, Any]:
     """Every entry of one record, live or deleted, newest first; with ``version``, that one beside what it says now."""
     same = (AdminActivity.kind == context.kind.name, AdminActivity.record_id == context.row.id)
-    found = for_people(request.registry["kinds"], entries(request.dbsession, 0, HISTORY_MAX, *same))
+    found = for_page(request, entries(request.dbsession, 0, HISTORY_MAX, *same))
     version = number(request.GET.get("version", ""))
     then = request.values_at(context.kind, context.row, version) if version else None
     return {

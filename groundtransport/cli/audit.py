@@ -9,8 +9,8 @@ from groundtransport import db, kinds
 from groundtransport.audit import checkpoints, upkeep
 from groundtransport.audit.chain import Key, keyring
 from groundtransport.audit.models import AuditHead
+from groundtransport.audit.reconcile import reconcile as find_disagreements
 from groundtransport.audit.verify import Tampered
-from groundtransport.audit.verify import reconcile as find_disagreements
 from groundtransport.audit.verify import verify as walk
 from groundtransport.cli.office import Office, pass_office
 from groundtransport.cli.types import Age
@@ -88,16 +88,18 @@ def archive(office: Office, older_than: timedelta, file: Path) -> None:
     try:
         # The file is complete before the entries are gone: the commit comes last.
         with db.transaction(office.engine) as dbsession, file.open("x", encoding="utf-8") as out:
-            mark = upkeep.archive(dbsession, keys, until, out.write)
+            number = upkeep.archive(dbsession, keys, until, out.write).number
     except FileExistsError as error:
         raise click.ClickException(f"{file} exists already.") from error
+    except OSError as error:
+        raise click.ClickException(f"{file} cannot be written: {error.strerror}. Nothing was archived.") from error
     except upkeep.NothingToDo as nothing:
         file.unlink()
         raise click.ClickException(str(nothing)) from nothing
     except Tampered as tampered:
         file.unlink()
         raise click.ClickException(f"The log was tampered with: {tampered}. Nothing was archived.") from tampered
-    click.echo(f"The entries up to {mark.number:,} are in {file}; the log goes on from there.")
+    click.echo(f"The entries up to {number:,} are in {file}; the log goes on from there.")
 
 
 @audit.command()

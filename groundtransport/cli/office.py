@@ -38,9 +38,10 @@ class Office:
     @cached_property
     def registry(self) -> Any:
         """The application's registry: its kinds, its subscribers and its engine."""
-        from pyramid.paster import get_app  # the whole application: only for commands that write records
+        from pyramid.paster import get_app, setup_logging  # the whole application: only for who writes records
 
         self.check_migrated()
+        setup_logging(str(self.ini))  # checkpoints of the activity log go where the server's go
         return get_app(str(self.ini)).registry
 
     def check_migrated(self) -> None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import click
 
+LONGEST = 100 * 365  # days
 UNITS = {"d": 1, "w": 7, "y": 365}  # days
 
 
@@ -15,6 +16,7 @@ class Age(click.ParamType[timedelta]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
         match = re.fullmatch(r"([0-9]{1,5})([dwy])", str(value))
-        if not match:
-            self.fail("Write an age as 90d, 12w or 1y.", param, ctx)
-        return timedelta(days=int(match[1]) * UNITS[match[2]])
+        days = int(match[1]) * UNITS[match[2]] if match else LONGEST + 1
+        if days > LONGEST:
+            self.fail("Write an age as 90d, 12w or 1y, up to 100y.", param, ctx)
+        return timedelta(days=days)

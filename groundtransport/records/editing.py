@@ -120,7 +120,7 @@ class EditViews(FormViews):
 
     def page(self, form: RecordForm, state: str) -> dict[str, Any]:
         # A form that comes back names the version that it was made from, else a stale one would pass the next time.
-        sent = sent_version(self.request)
+        sent = form.version or sent_version(self.request)
         version = self.row.version if sent is None else sent
         return {
             **super().page(form, state),
@@ -164,6 +164,7 @@ class EditViews(FormViews):
         if merge.clashes:
             raise Conflict(self.row, merge)
         form = self.form(merge.values)
+        form.version = self.row.version  # it holds the others' changes now
         return form, form.validate(), merge.taken
 
     def save(self, form: RecordForm, values: dict[str, Any], message: str) -> Response:

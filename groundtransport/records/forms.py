@@ -70,6 +70,8 @@ class RecordForm:
     ) -> None:
         """Lay what was sent over ``before``; or take ``values`` as if they had been typed."""
         self.kind = kind
+        # The version that the values build on, where that is not the one that was sent.
+        self.version: int | None = None
         if values is None:
             self.sent = submitted(request, kind.fields) if request.method in ("POST", "PUT") else {}
             self.typed = {**_texts(kind, before or {}), **self.sent}

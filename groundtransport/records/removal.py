@@ -64,6 +64,9 @@ def restore(context: DeletedRecord, request: Request) -> Response:
     writer.restore(context.row)
     label = label_of(context.kind, writer.values(context.row), context.row.id)
     href = edit_address(request, context.kind, context.row.id, query.state())
-    undo = {"undo": f"/admin/{context.kind.name}/{context.row.id}", "fields": {"_method": "DELETE"}}
+    undo = {
+        "undo": f"/admin/{context.kind.name}/{context.row.id}",
+        "fields": {"_method": "DELETE", "version": context.row.version},
+    }
     say(request, "{} was restored.", name=label, href=href, state=query.state(), **undo)
     return HTTPSeeOther(list_address(request, context.kind, query.state()))
