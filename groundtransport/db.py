@@ -2,13 +2,14 @@
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pyramid_tm
 import zope.sqlalchemy
+from pyramid.tweens import INGRESS
 from sqlalchemy import (
     BigInteger,
     Connection,
@@ -26,12 +27,16 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 from sqlalchemy.sql.functions import GenericFunction
 from transaction import TransactionManager
+from transaction.interfaces import NoTransaction
 
 from groundtransport.settings import Settings, SettingsError
 
-# Seconds; together they keep a request whose database is in trouble under five.
+# Seconds. Together they keep a request whose database is in trouble under five: on PostgreSQL a write can wait twice, for
+# its record and for the head of the log; on SQLite once, for the one lock there is.
+BUDGET = 4.5
 CONNECT = 2
-LOCK = 3
+LOCK = 2
+SQLITE_LOCK = 4
 STATEMENT = 4
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
@@ -94,17 +99,19 @@ def make_engine(settings: Settings, *, for_requests: bool = False) -> Engine:
     """
     if settings.is_sqlite:
         _make_folder(Path(make_url(settings.database_url).database or "").absolute().parent)
-        engine = create_engine(settings.database_url, connect_args={"timeout": LOCK}, pool_timeout=CONNECT)
+        engine = create_engine(settings.database_url, connect_args={"timeout": SQLITE_LOCK}, pool_timeout=CONNECT)
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     limit = f" -c statement_timeout={STATEMENT}s" if for_requests else ""
-    return create_engine(
+    engine = create_engine(
         settings.database_url,
         connect_args={"connect_timeout": CONNECT, "options": f"-c timezone=utc -c lock_timeout={LOCK}s{limit}"},
         pool_timeout=CONNECT,
         pool_pre_ping=True,  # a server that was restarted is noticed before the request, not by it
     )
+    event.listen(engine, "begin", _begin_postgresql)
+    return engine
 
 
 def _make_folder(folder: Path) -> None:
@@ -114,12 +121,12 @@ def _make_folder(folder: Path) -> None:
         raise SettingsError(f"sqlalchemy.url: the folder {folder} cannot be made: {error.strerror}") from error
 
 
-def writing(engine: Engine) -> Engine:
-    """The same engine and pool for work that will write.
+def writing(engine: Engine, wait: float | None = None) -> Engine:
+    """The same engine and pool for work that will write; ``wait`` limits, in seconds, how long it waits for a lock.
 
     SQLite must take its lock at BEGIN: a transaction that has read cannot wait for it any more.
     """
-    return engine.execution_options(begin="IMMEDIATE")
+    return engine.execution_options(begin="IMMEDIATE", wait=wait)
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, record: object) -> None:
@@ -130,7 +137,16 @@ def _prepare_sqlite(connection: sqlite3.Connection, record: object) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    connection.exec_driver_sql(f"BEGIN {connection.get_execution_options().get('begin', 'DEFERRED')}")
+    options = connection.get_execution_options()
+    wait = SQLITE_LOCK if options.get("wait") is None else options["wait"]
+    connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(wait * 1000)}")
+    connection.exec_driver_sql(f"BEGIN {options.get('begin', 'DEFERRED')}")
+
+
+def _begin_postgresql(connection: Connection) -> None:
+    wait = connection.get_execution_options().get("wait")
+    if wait is not None:
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(wait * 1000))}")  # 0 would mean for ever
 
 
 def _split_part(text: str | None, separator: str, number: int) -> str | None:
@@ -174,6 +190,18 @@ def _dbsession(request: Any) -> Session:
     return session
 
 
+def tween(handler: Any, registry: Any) -> Any:
+    """Just over the transaction's: pyramid_tm leaves one whose commit failed behind, with its locks."""
+
+    def abort_what_failed(request: Any) -> Any:
+        response = handler(request)
+        with suppress(NoTransaction):
+            request.tm.abort()
+        return response
+
+    return abort_what_failed
+
+
 def includeme(config: Any) -> None:
     config.registry["engine"] = make_engine(config.registry["settings"], for_requests=True)
     config.add_settings(
@@ -186,6 +214,7 @@ def includeme(config: Any) -> None:
         }
     )
     config.include("pyramid_tm")
+    config.add_tween("groundtransport.db.tween", under=INGRESS, over="pyramid_tm.tm_tween_factory")
     # A serialization failure or a deadlock is tried again before anybody sees it.
     config.add_settings({"retry.attempts": 3})
     config.include("pyramid_retry")

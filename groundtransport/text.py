@@ -3,6 +3,8 @@
 import re
 import unicodedata
 
+# Between the parts of a search text, and between the fields of a part: no word that is searched holds either.
+PART, FIELD = "\x1f", "\x1e"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 

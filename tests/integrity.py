@@ -23,6 +23,7 @@ from groundtransport.audit.reconcile import reconcile
 from groundtransport.audit.verify import verify
 from tests.site import Client, Site
 
+Values = dict[str, str | None]
 BUDGET = 5.0  # seconds that a request may take, whatever the database does
 
 
@@ -110,6 +111,51 @@ def at_once(count: int, work: Callable[[int], Any]) -> list[Any]:
 
     with ThreadPoolExecutor(count) as threads:
         return list(threads.map(begin, range(count)))
+
+
+class Known:
+    """What was acknowledged of one record: its values at each version, and whether it is live."""
+
+    def __init__(self, kind: str, record_id: int, values: Values, creator: str) -> None:
+        self.kind, self.id, self.versions = kind, record_id, [values]
+        self.deleted_by, self.log = "", [("create", creator)]
+
+    @property
+    def address(self) -> str:
+        return f"/admin/{self.kind}/{self.id}"
+
+    @property
+    def version(self) -> int:
+        return len(self.versions)
+
+    @property
+    def values(self) -> Values:
+        return self.versions[-1]
+
+    def merged(self, mine: Values, version: int | None) -> Values | None:
+        """Return what a save of these fields from that version makes of the record; None for a conflict."""
+        if version in (None, self.version):
+            return {**self.values, **mine}
+        before = self.versions[version - 1] if 0 < version < self.version else None
+        result = dict(self.values)
+        for name, value in mine.items():
+            if value == self.values[name] or (before is not None and value == before[name]):
+                continue
+            if before is None or self.values[name] != before[name]:
+                return None
+            result[name] = value
+        return result
+
+    def save(self, values: Values, name: str) -> bool:
+        if values == self.values:
+            return False
+        self.versions.append(values)
+        self.log.append(("update", name))
+        return True
+
+
+def meant(sent: dict[str, str]) -> Values:
+    return {name: value or None for name, value in sent.items()}
 
 
 # Faults, injected for real

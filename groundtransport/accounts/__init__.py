@@ -2,7 +2,7 @@
 
 from pyramid.config import Configurator
 
-from groundtransport.web import TM
+from groundtransport.web import DB, TM
 
 
 def includeme(config: Configurator) -> None:
@@ -10,6 +10,6 @@ def includeme(config: Configurator) -> None:
     config.add_tween(
         "groundtransport.accounts.sessions.tween",
         under="groundtransport.web.guard.tween",
-        over=["groundtransport.web.gate.tween", TM],
+        over=["groundtransport.web.gate.tween", DB, TM],
     )
     config.scan("groundtransport.accounts")

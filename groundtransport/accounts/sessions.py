@@ -8,6 +8,7 @@ import hashlib
 import logging
 import re
 import secrets
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -23,7 +24,7 @@ from sqlalchemy.exc import DBAPIError
 from zope.interface import implementer
 
 from groundtransport.accounts.models import AdminSession, AdminUser
-from groundtransport.db import now, writing
+from groundtransport.db import BUDGET, now, writing
 from groundtransport.security import Identity, Role
 
 log = logging.getLogger(__name__)
@@ -46,6 +47,7 @@ class ServerSession:
         self._token_used = False
         self._loaded = False
         self._changed = False
+        self._new_messages = 0
         self._signed_in: AdminUser | None = None
         self._signed_out = False
 
@@ -113,7 +115,14 @@ class ServerSession:
     def flash(self, msg: Any, queue: str = "", allow_duplicate: bool = True) -> None:  # noqa: FBT001, FBT002  # ISession
         """Keep a message for the next page."""
         self._data.setdefault("flash", []).append(msg)
+        self._new_messages += 1
         self.changed()
+
+    def take_back_messages(self) -> None:
+        """Forget the messages of this request: what they tell did not happen."""
+        if self._new_messages:
+            del self._data["flash"][-self._new_messages :]
+            self._new_messages = 0
 
     def pop_flash(self, queue: str = "") -> list[Any]:
         """Return the messages, once."""
@@ -142,7 +151,9 @@ class ServerSession:
     def save(self, response: Response) -> None:
         """Write what changed, and set or remove the cookie."""
         if self._signed_in or self._signed_out or self._needs_touch:
-            with writing(self._engine).begin() as connection:
+            # What is left of the request's time: a message is not worth more.
+            left = max(0.1, BUDGET - (time.monotonic() - self._request.began))
+            with writing(self._engine, left).begin() as connection:
                 self._write(connection)
         if self._signed_out:
             response.delete_cookie(self.cookie_name, path="/")

@@ -9,8 +9,7 @@ from sqlalchemy import ColumnElement, func
 
 from groundtransport.audit.models import AdminActivity
 from groundtransport.records.query import ListQuery, only_once, read_page
-from groundtransport.records.search import PART
-from groundtransport.text import fold
+from groundtransport.text import PART, fold
 
 EXACT = ("kind", "action", "batch", "airport_code")
 NAMES = ("q", "actor", *EXACT, "record_id", "from", "to")

@@ -14,8 +14,7 @@ from groundtransport.audit.chain import Key, canonical, text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
 from groundtransport.db import now
 from groundtransport.events import RecordChanged
-from groundtransport.records.search import PART
-from groundtransport.text import fold
+from groundtransport.text import PART, fold
 
 
 class Auditor:

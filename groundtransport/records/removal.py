@@ -40,9 +40,7 @@ class DeleteViews:
             "action": self.request.address(self.context),
         }
 
-    # Also at the address of the question: that is the one that a list's row gives.
     @view_config(request_method="DELETE")
-    @view_config(name="delete", request_method="DELETE")
     def delete(self) -> Any:
         if sent_version(self.request) not in (None, self.context.row.version):
             raise StaleDelete(self.context.row)

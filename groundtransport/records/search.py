@@ -11,9 +11,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, and_, false, func, or_, true
 
 from groundtransport.records.kind import Kind
-from groundtransport.text import digits, fold
+from groundtransport.text import FIELD, PART, digits, fold
 
-PART, FIELD = "\x1f", "\x1e"
 QUERY_MAX = 1_000  # characters; no field that is searched is as long
 _PHONE = re.compile(r"[0-9+()./-]*[0-9][0-9+()./-]*", re.ASCII)
 

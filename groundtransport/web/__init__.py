@@ -10,7 +10,7 @@ from pyramid.exceptions import ConfigurationError
 from pyramid.static import QueryStringCacheBuster
 from pyramid.tweens import INGRESS
 
-TM = "pyramid_tm.tm_tween_factory"
+DB, TM = "groundtransport.db.tween", "pyramid_tm.tm_tween_factory"
 STATIC = Path(__file__).parent.parent / "static"
 A_YEAR = 365 * 24 * 60 * 60  # seconds
 
@@ -46,9 +46,9 @@ def includeme(config: Configurator) -> None:
     config.add_cache_buster("groundtransport:static", ContentHash())
     config.set_request_factory("groundtransport.web.request.MemoryRequest")
     # From the outside in: guard > sessions (accounts) > gate > method override > transaction > views.
-    config.add_tween("groundtransport.web.guard.tween", under=INGRESS)
-    config.add_tween("groundtransport.web.gate.tween", under="groundtransport.web.guard.tween", over=TM)
-    config.add_tween("groundtransport.web.method.tween", under="groundtransport.web.gate.tween", over=TM)
+    config.add_tween("groundtransport.web.guard.tween", under=INGRESS, over=[DB, TM])
+    config.add_tween("groundtransport.web.gate.tween", under="groundtransport.web.guard.tween", over=[DB, TM])
+    config.add_tween("groundtransport.web.method.tween", under="groundtransport.web.gate.tween", over=[DB, TM])
     config.add_request_method("groundtransport.web.links.address")
     config.add_view_predicate("ajax", "groundtransport.web.predicates.Ajax")
     config.add_subscriber("groundtransport.web.layout.add_globals", "pyramid.events.BeforeRender")

@@ -46,6 +46,7 @@ def problem(request: Request, status: int, detail: str, **members: Any) -> Respo
 
 def error(request: Request, status: int, detail: str = "") -> Response:
     """Return the answer to an error in the form that the client prefers."""
+    request.session.take_back_messages()
     detail = detail or MESSAGES.get(status, HTTPStatus(status).phrase)
     if prefers_json(request):
         return problem(request, status, detail)

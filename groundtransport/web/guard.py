@@ -7,6 +7,7 @@ import logging
 import re
 import secrets
 import sys
+import time
 from collections.abc import Callable
 
 from pyramid.httpexceptions import HTTPBadRequest, HTTPRequestEntityTooLarge
@@ -37,7 +38,7 @@ def tween(handler: Handler, registry: Registry) -> Handler:
     settings = registry["settings"]
 
     def guard(request: Request) -> Response:
-        request.id = secrets.token_hex(8)
+        request.id, request.began = secrets.token_hex(8), time.monotonic()
         try:
             check_host(request, settings.hosts)
             check_size(request, settings.body_limit)
