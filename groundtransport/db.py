@@ -1,6 +1,7 @@
 """The declarative base, the engine of either database, and ``request.dbsession``. No table is defined here."""
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -22,7 +23,9 @@ from sqlalchemy import (
     create_engine,
     event,
     make_url,
+    text,
 )
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 from sqlalchemy.sql.functions import GenericFunction
@@ -30,13 +33,12 @@ from transaction import TransactionManager
 from transaction.interfaces import NoTransaction
 
 from groundtransport.settings import Settings, SettingsError
+from groundtransport.turnstile import Turnstile
 
-# Seconds. Together they keep a request whose database is in trouble under five: on PostgreSQL a write can wait twice, for
-# its record and for the head of the log; on SQLite once, for the one lock there is.
+# Seconds. BUDGET is what a request may wait for its database in all; the others are limits of single waits.
 BUDGET = 4.5
 CONNECT = 2
-LOCK = 2
-SQLITE_LOCK = 4
+LOCK = 4
 STATEMENT = 4
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
@@ -99,9 +101,9 @@ def make_engine(settings: Settings, *, for_requests: bool = False) -> Engine:
     """
     if settings.is_sqlite:
         _make_folder(Path(make_url(settings.database_url).database or "").absolute().parent)
-        engine = create_engine(settings.database_url, connect_args={"timeout": SQLITE_LOCK}, pool_timeout=CONNECT)
+        engine = create_engine(settings.database_url, connect_args={"timeout": LOCK}, pool_timeout=CONNECT)
         event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
+        SQLiteWriters(Turnstile()).listen(engine)
         return engine
     limit = f" -c statement_timeout={STATEMENT}s" if for_requests else ""
     engine = create_engine(
@@ -136,11 +138,45 @@ def _prepare_sqlite(connection: sqlite3.Connection, record: object) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _begin_sqlite(connection: Connection) -> None:
-    options = connection.get_execution_options()
-    wait = SQLITE_LOCK if options.get("wait") is None else options["wait"]
-    connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(wait * 1000)}")
-    connection.exec_driver_sql(f"BEGIN {options.get('begin', 'DEFERRED')}")
+class SQLiteWriters:
+    """Begins SQLite's transactions. The writers of this process queue up in front of its one lock, in fair order."""
+
+    def __init__(self, turnstile: Turnstile) -> None:
+        self.turnstile = turnstile
+
+    def listen(self, engine: Engine) -> None:
+        event.listen(engine, "begin", self.begin)
+        # SQLAlchemy tells of these before it does them; SQLite's own lock bridges the moment.
+        event.listen(engine, "commit", lambda connection: self.leave(connection.info))
+        event.listen(engine, "rollback", lambda connection: self.leave(connection.info))
+        event.listen(engine, "checkin", self.end)
+        event.listen(engine, "invalidate", self.end)
+
+    def begin(self, connection: Connection) -> None:
+        options = connection.get_execution_options()
+        mode, wait = options.get("begin", "DEFERRED"), options.get("wait")
+        wait = LOCK if wait is None else wait
+        began = time.monotonic()
+        if mode == "IMMEDIATE":
+            if not self.turnstile.enter(wait):
+                raise OperationalError("BEGIN", {}, sqlite3.OperationalError("database is locked"))
+            connection.info["turn"] = True
+        left = max(0.05, wait - (time.monotonic() - began))  # for writers of other processes
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(left * 1000)}")
+        connection.exec_driver_sql(f"BEGIN {mode}")
+
+    def end(self, connection: sqlite3.Connection | None, record: Any, error: object = None) -> None:
+        """The connection goes back to the pool, or away: with no transaction open, and the next writer may come."""
+        with suppress(sqlite3.Error):  # a connection that was closed under us has no transaction either
+            if connection is not None and connection.in_transaction:
+                connection.rollback()  # after a COMMIT that failed, SQLAlchemy does not
+        if record is not None:
+            self.leave(record.info)
+
+    def leave(self, info: dict[Any, Any]) -> None:
+        """Let the next writer through, once."""
+        if info.pop("turn", False):
+            self.turnstile.leave()
 
 
 def _begin_postgresql(connection: Connection) -> None:
@@ -155,6 +191,14 @@ def _split_part(text: str | None, separator: str, number: int) -> str | None:
         return None
     parts = text.split(separator)
     return parts[number - 1] if number <= len(parts) else ""
+
+
+def limit_waiting(session: Session) -> None:
+    """Let the next statement of a request wait no longer for a lock than what is left of the request's time."""
+    deadline = session.info.get("deadline")
+    if deadline is not None and session.get_bind().dialect.name == "postgresql":
+        left = max(0.05, deadline - time.monotonic())
+        session.execute(text(f"SET LOCAL lock_timeout = {int(left * 1000)}"))
 
 
 def make_session(engine: Engine, tm: TransactionManager, *, write: bool) -> Session:
@@ -186,6 +230,7 @@ def transaction(engine: Engine) -> Iterator[Session]:
 def _dbsession(request: Any) -> Session:
     write = request.method not in SAFE_METHODS
     session = make_session(request.registry["engine"], request.tm, write=write)
+    session.info["deadline"] = request.began + BUDGET
     request.add_finished_callback(lambda _: session.close())
     return session
 

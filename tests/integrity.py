@@ -185,6 +185,8 @@ def trigger(site: Site, table: str, when: str, state: str = "P0001", *, at_commi
 
 def run(site: Site, statements: list[str]) -> None:
     with db.transaction(site.engine) as dbsession:
+        # A read makes SQLite notice that its idea of the schema is old; CREATE TRIGGER alone would not.
+        dbsession.execute(text("SELECT count(*) FROM admin_user"))
         for statement in statements:
             dbsession.execute(text(statement))
 

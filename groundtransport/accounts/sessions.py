@@ -20,7 +20,7 @@ from pyramid.registry import Registry
 from pyramid.request import Request
 from pyramid.response import Response
 from sqlalchemy import Connection, Row, delete, insert, select, update
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import SQLAlchemyError
 from zope.interface import implementer
 
 from groundtransport.accounts.models import AdminSession, AdminUser
@@ -194,7 +194,7 @@ def tween(handler: Callable[[Request], Response], registry: Registry) -> Callabl
             return response  # the database is in trouble: no second wait for it
         try:
             request.session.save(response)
-        except DBAPIError:
+        except SQLAlchemyError:
             # What was committed stays committed, and is answered so: only a message is lost, unless this is a sign-in.
             if request.session.is_essential:
                 raise

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from groundtransport.audit import checkpoints
 from groundtransport.audit.chain import Key, canonical, text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
-from groundtransport.db import now
+from groundtransport.db import limit_waiting, now
 from groundtransport.events import RecordChanged
 from groundtransport.text import PART, fold
 
@@ -34,6 +34,7 @@ class Auditor:
     def write(self, session: Session) -> None:
         """Number, sign and insert the entries of a transaction, and move the head."""
         queue = session.info.pop("audit")
+        limit_waiting(session)
         head = session.execute(select(AuditHead.number, AuditHead.mac).where(AuditHead.id == 1).with_for_update()).one()
         moment = now()
         mac = head.mac
@@ -41,6 +42,7 @@ class Auditor:
             entry |= {"id": number, "at": moment, "key_id": self.key.key_id}
             mac = self.key.sign(text_of({**entry, "changes": canonical(entry["changes"])}, mac))
             entry |= {"mac": mac, "search_text": PART.join((fold(entry["label"]), fold(entry["actor"])))}
+        limit_waiting(session)
         session.execute(insert(AdminActivity), queue)
         last = head.number + len(queue)
         session.execute(update(AuditHead).where(AuditHead.id == 1).values(number=last, mac=mac))

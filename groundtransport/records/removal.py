@@ -54,6 +54,10 @@ class DeleteViews:
 @view_config(context=DeletedRecord, name="restore", request_method="POST", permission=Permission.RESTORE)
 def restore(context: DeletedRecord, request: Request) -> Response:
     """Bring a deleted record back, as long as its airport takes records."""
+    if "to_version" in request.POST:  # the undo of an update, after somebody deleted the record: not meant so
+        return error(
+            request, 409, "Somebody deleted this record in the meantime. Restore it first, if it shall be back."
+        )
     query = sent_query(request, context.kind)
     airport = request.dbsession.get_one(Airport, context.row.airport_id)
     if airport.withdrawn_at is not None:

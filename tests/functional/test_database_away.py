@@ -87,7 +87,6 @@ def test_a_connection_that_was_closed_is_noticed_before_the_request(site: Site, 
 def test_a_lock_that_is_not_given_up_ends_in_a_503(site: Site, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     record_id = site.client().create(kind, company_name="Alpha")
     monkeypatch.setattr(db, "LOCK", 1)
-    monkeypatch.setattr(db, "SQLITE_LOCK", 1)
     hasty = copy.copy(site)
     hasty.start()  # the same application with less patience
     client = hasty.client()
