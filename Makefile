@@ -16,13 +16,13 @@ serve: .venv/ready ## Set everything up and serve it on http://127.0.0.1:6543 (P
 	@exec $(BIN)/python -W "ignore:pkg_resources" $(BIN)/pserve --server-name any development.ini port=$(PORT)
 
 test: .venv/ready ## Run every test: on SQLite, and on PostgreSQL where a server can be had
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n auto --maxprocesses 4 $(ARGS)
 
 sure: .venv/ready ## Everything CI runs: format, lint, types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest --cov --cov-report=term:skip-covered --cov-fail-under=95 $(ARGS)
+	$(BIN)/pytest -n auto --maxprocesses 4 --cov --cov-report=term:skip-covered --cov-fail-under=95 $(ARGS)
 
 format: .venv/ready ## Format the code
 	$(BIN)/ruff format .
