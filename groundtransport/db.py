@@ -1,6 +1,5 @@
 """The declarative base, the engine of either database, and ``request.dbsession``. No table is defined here."""
 
-import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -25,15 +24,14 @@ from sqlalchemy import (
     make_url,
     text,
 )
-from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
 from sqlalchemy.sql.functions import GenericFunction
 from transaction import TransactionManager
 from transaction.interfaces import NoTransaction
 
+from groundtransport import sqlite
 from groundtransport.settings import Settings, SettingsError
-from groundtransport.turnstile import Turnstile
 
 # Seconds. BUDGET is what a request may wait for its database in all; the others are limits of single waits.
 BUDGET = 4.5
@@ -102,8 +100,7 @@ def make_engine(settings: Settings, *, for_requests: bool = False) -> Engine:
     if settings.is_sqlite:
         _make_folder(Path(make_url(settings.database_url).database or "").absolute().parent)
         engine = create_engine(settings.database_url, connect_args={"timeout": LOCK}, pool_timeout=CONNECT)
-        event.listen(engine, "connect", _prepare_sqlite)
-        SQLiteWriters(Turnstile()).listen(engine)
+        sqlite.listen(engine, LOCK)
         return engine
     limit = f" -c statement_timeout={STATEMENT}s" if for_requests else ""
     engine = create_engine(
@@ -131,66 +128,10 @@ def writing(engine: Engine, wait: float | None = None) -> Engine:
     return engine.execution_options(begin="IMMEDIATE", wait=wait)
 
 
-def _prepare_sqlite(connection: sqlite3.Connection, record: object) -> None:
-    connection.isolation_level = None  # sqlite3 would begin late, and savepoints would outlive a rollback
-    connection.create_function("split_part", 3, _split_part, deterministic=True)
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-class SQLiteWriters:
-    """Begins SQLite's transactions. The writers of this process queue up in front of its one lock, in fair order."""
-
-    def __init__(self, turnstile: Turnstile) -> None:
-        self.turnstile = turnstile
-
-    def listen(self, engine: Engine) -> None:
-        event.listen(engine, "begin", self.begin)
-        # SQLAlchemy tells of these before it does them; SQLite's own lock bridges the moment.
-        event.listen(engine, "commit", lambda connection: self.leave(connection.info))
-        event.listen(engine, "rollback", lambda connection: self.leave(connection.info))
-        event.listen(engine, "checkin", self.end)
-        event.listen(engine, "invalidate", self.end)
-
-    def begin(self, connection: Connection) -> None:
-        options = connection.get_execution_options()
-        mode, wait = options.get("begin", "DEFERRED"), options.get("wait")
-        wait = LOCK if wait is None else wait
-        began = time.monotonic()
-        if mode == "IMMEDIATE":
-            if not self.turnstile.enter(wait):
-                raise OperationalError("BEGIN", {}, sqlite3.OperationalError("database is locked"))
-            connection.info["turn"] = True
-        left = max(0.05, wait - (time.monotonic() - began))  # for writers of other processes
-        connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(left * 1000)}")
-        connection.exec_driver_sql(f"BEGIN {mode}")
-
-    def end(self, connection: sqlite3.Connection | None, record: Any, error: object = None) -> None:
-        """The connection goes back to the pool, or away: with no transaction open, and the next writer may come."""
-        with suppress(sqlite3.Error):  # a connection that was closed under us has no transaction either
-            if connection is not None and connection.in_transaction:
-                connection.rollback()  # after a COMMIT that failed, SQLAlchemy does not
-        if record is not None:
-            self.leave(record.info)
-
-    def leave(self, info: dict[Any, Any]) -> None:
-        """Let the next writer through, once."""
-        if info.pop("turn", False):
-            self.turnstile.leave()
-
-
 def _begin_postgresql(connection: Connection) -> None:
     wait = connection.get_execution_options().get("wait")
     if wait is not None:
         connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(wait * 1000))}")  # 0 would mean for ever
-
-
-def _split_part(text: str | None, separator: str, number: int) -> str | None:
-    """PostgreSQL's ``split_part``, for SQLite."""
-    if text is None:
-        return None
-    parts = text.split(separator)
-    return parts[number - 1] if number <= len(parts) else ""
 
 
 def limit_waiting(session: Session) -> None:

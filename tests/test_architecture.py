@@ -22,6 +22,7 @@ TEMPLATES = sorted(PACKAGE.rglob("*.jinja2"))
 # From the ground up; names of one row do not know each other.
 ORDER: tuple[tuple[str, ...], ...] = (
     ("text", "settings", "logs", "migration", "turnstile"),
+    ("sqlite",),
     ("db",),
     ("events",),
     ("security", "after_commit"),

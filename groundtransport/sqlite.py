@@ -1,0 +1,74 @@
+"""What SQLite needs besides: pragmas, a function of PostgreSQL's, and writers that wait in order."""
+
+import sqlite3
+import time
+from contextlib import suppress
+from typing import Any
+
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.exc import OperationalError
+
+from groundtransport.turnstile import Turnstile
+
+
+def listen(engine: Engine, wait: float) -> None:
+    """Make an engine's connections ready; a writer waits ``wait`` seconds for the lock unless told otherwise."""
+    event.listen(engine, "connect", prepare)
+    SQLiteWriters(wait).listen(engine)
+
+
+def prepare(connection: sqlite3.Connection, record: object) -> None:
+    connection.isolation_level = None  # sqlite3 would begin late, and savepoints would outlive a rollback
+    connection.create_function("split_part", 3, split_part, deterministic=True)
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def split_part(text: str | None, separator: str, number: int) -> str | None:
+    """PostgreSQL's ``split_part``, for SQLite."""
+    if text is None:
+        return None
+    parts = text.split(separator)
+    return parts[number - 1] if number <= len(parts) else ""
+
+
+class SQLiteWriters:
+    """Begins SQLite's transactions. The writers of this process queue up in front of its one lock, in fair order."""
+
+    def __init__(self, wait: float) -> None:
+        self.turnstile = Turnstile()
+        self.wait = wait  # seconds, where the connection's options do not say
+
+    def listen(self, engine: Engine) -> None:
+        event.listen(engine, "begin", self.begin)
+        # SQLAlchemy tells of these before it does them; SQLite's own lock bridges the moment.
+        event.listen(engine, "commit", lambda connection: self.leave(connection.info))
+        event.listen(engine, "rollback", lambda connection: self.leave(connection.info))
+        event.listen(engine, "checkin", self.end)
+        event.listen(engine, "invalidate", self.end)
+
+    def begin(self, connection: Connection) -> None:
+        options = connection.get_execution_options()
+        mode, wait = options.get("begin", "DEFERRED"), options.get("wait")
+        wait = self.wait if wait is None else wait
+        began = time.monotonic()
+        if mode == "IMMEDIATE":
+            if not self.turnstile.enter(wait):
+                raise OperationalError("BEGIN", {}, sqlite3.OperationalError("database is locked"))
+            connection.info["turn"] = True
+        left = max(0.05, wait - (time.monotonic() - began))  # for writers of other processes
+        connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(left * 1000)}")
+        connection.exec_driver_sql(f"BEGIN {mode}")
+
+    def end(self, connection: sqlite3.Connection | None, record: Any, error: object = None) -> None:
+        """The connection goes back to the pool, or away: with no transaction open, and the next writer may come."""
+        with suppress(sqlite3.Error):  # a connection that was closed under us has no transaction either
+            if connection is not None and connection.in_transaction:
+                connection.rollback()  # after a COMMIT that failed, SQLAlchemy does not
+        if record is not None:
+            self.leave(record.info)
+
+    def leave(self, info: dict[Any, Any]) -> None:
+        """Let the next writer through, once."""
+        if info.pop("turn", False):
+            self.turnstile.leave()
