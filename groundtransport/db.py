@@ -176,6 +176,16 @@ def _dbsession(request: Any) -> Session:
     return session
 
 
+def veto(request: Any, response: Any) -> bool:
+    """Whether the transaction must not be committed: for every 4xx and 5xx.
+
+    pyramid_tm asks the veto before it looks whether the failure can be tried again, and then never looks: do it here.
+    """
+    if getattr(request, "exc_info", None) is not None:
+        pyramid_tm.maybe_tag_retryable(request, request.exc_info)
+    return bool(pyramid_tm.default_commit_veto(request, response))
+
+
 def tween(handler: Any, registry: Any) -> Any:
     """Just over the transaction's: pyramid_tm leaves one whose commit failed behind, with its locks."""
 
@@ -194,7 +204,7 @@ def includeme(config: Any) -> None:
         {
             "tm.manager_hook": pyramid_tm.explicit_manager,
             # Without the veto a returned 4xx would commit what was flushed before it.
-            "tm.commit_veto": pyramid_tm.default_commit_veto,
+            "tm.commit_veto": veto,
             # It would ask who is signed in, with a query, for every static file.
             "tm.annotate_user": False,
         }
