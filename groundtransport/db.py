@@ -99,7 +99,9 @@ def make_engine(settings: Settings, *, for_requests: bool = False) -> Engine:
     """
     if settings.is_sqlite:
         _make_folder(Path(make_url(settings.database_url).database or "").absolute().parent)
-        engine = create_engine(settings.database_url, connect_args={"timeout": LOCK}, pool_timeout=CONNECT)
+        engine = create_engine(
+            settings.database_url, connect_args={"timeout": LOCK}, pool_size=32, pool_timeout=CONNECT
+        )
         sqlite.listen(engine, LOCK)
         return engine
     limit = f" -c statement_timeout={STATEMENT}s" if for_requests else ""
