@@ -27,6 +27,7 @@ class State:
 @cache
 def states_of(country: str) -> tuple[State, ...]:
     """Return the states of an ISO 3166-1 country, by name; none where it has none."""
+    # pycountry has no types.
     found: Iterable[Any] = pycountry.subdivisions.get(country_code=country) or ()  # type: ignore[no-untyped-call]
     states = (State(entry.code, shown_name(entry.name)) for entry in found if entry.code not in OUTLYING)
     return tuple(sorted(states, key=lambda state: (fold(state.name), state.code)))

@@ -29,10 +29,13 @@ FORM = "groundtransport:records/templates/form.jinja2"
 class FormViews:
     """What creating and editing share."""
 
-    title = ""
-
     def __init__(self, context: Any, request: Request) -> None:
         self.context, self.request, self.kind = context, request, context.kind
+
+    @property
+    def title(self) -> str:
+        """The page's heading."""
+        raise TypeError("each form has a title of its own")
 
     def page(self, form: RecordForm, state: str) -> dict[str, Any]:
         """Return what the form's template needs."""
@@ -67,7 +70,7 @@ class FormViews:
 @view_defaults(context=Collection, permission=Permission.CREATE, renderer=FORM)
 class CreateViews(FormViews):
     @property
-    def title(self) -> str:  # type: ignore[override]
+    def title(self) -> str:
         return f"New {self.kind.title.lower()}"
 
     def page(self, form: RecordForm, state: str) -> dict[str, Any]:
@@ -115,7 +118,7 @@ class EditViews(FormViews):
         return label_of(self.kind, self.writer.values(self.row), self.row.id)
 
     @property
-    def title(self) -> str:  # type: ignore[override]
+    def title(self) -> str:
         return f"Edit {self.label}"
 
     def page(self, form: RecordForm, state: str) -> dict[str, Any]:
