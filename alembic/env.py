@@ -1,15 +1,18 @@
 """Alembic's entry: the tables of every feature and kind, on the engine given, or on the ini's database."""
 
 import os
+from functools import partial
 from logging.config import fileConfig
 
 from alembic import context
 
 from groundtransport import db, kinds, settings
 from groundtransport.accounts import models as accounts
+from groundtransport.accounts.secondfactor import models as secondfactor
 from groundtransport.audit import models as audit
+from groundtransport.indexes.operations import is_ours
 
-TABLES = (accounts, audit, kinds.modules())  # importing them defines the metadata
+TABLES = (accounts, secondfactor, audit, kinds.modules())  # importing them defines the metadata
 
 
 def engine():
@@ -30,8 +33,7 @@ def run() -> None:
             target_metadata=db.Base.metadata,
             render_as_batch=True,
             compare_type=True,
-            # A table that we do not know is a plug-in's: leave it alone.
-            include_name=lambda name, kind, _: kind != "table" or name in db.Base.metadata.tables,
+            include_name=partial(is_ours, tables=db.Base.metadata.tables),
             transaction_per_migration=False,
         )
         with context.begin_transaction():

@@ -1,0 +1,156 @@
+"""PostgreSQL: partial covering indexes, a GIN index of trigrams, and triggers that note what is to be counted."""
+
+from collections.abc import Iterator
+
+from groundtransport.indexes.facts import BLOCK, LONG, NUMBER, SORT_MAX, Indexed
+from groundtransport.indexes.parts import Part
+
+STATISTICS = 2000  # values that the planner looks at to guess how many rows hold a word
+EXTENSION = "CREATE EXTENSION IF NOT EXISTS pg_trgm"
+FOLD_EVERY = 256  # rows of record_change
+# Rows wait in a list and enter the index of searches together, some hundred times a word's pieces in one go: that takes
+# a fifth of the time. Every search reads the list, so it is kept short: 256 KiB are about 120 rows, and 0.2 ms.
+WAITING = "fastupdate = on, gin_pending_list_limit = 256"
+
+# Moves the noted changes into the counters. Only one transaction does so at a time; nobody waits for it.
+FOLD = """
+CREATE OR REPLACE FUNCTION record_fold() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT pg_try_advisory_xact_lock(hashtext('record_fold')) THEN
+        RETURN;
+    END IF;
+    WITH gone AS (DELETE FROM record_change RETURNING kind, airport_code, choice, block, n),
+    blocks AS (
+        INSERT INTO record_block AS b (kind, block, n)
+        SELECT kind, block, sum(n) FROM gone WHERE block >= 0 GROUP BY kind, block
+        ON CONFLICT (kind, block) DO UPDATE SET n = b.n + excluded.n
+    )
+    INSERT INTO record_count AS c (kind, airport_code, choice, n)
+    SELECT gone.kind, each.code, each.choice, sum(gone.n) FROM gone
+    CROSS JOIN LATERAL (
+        SELECT gone.airport_code, gone.choice
+        UNION SELECT gone.airport_code, '*'
+        UNION SELECT '*', gone.choice WHERE gone.airport_code <> '-'
+        UNION SELECT '*', '*' WHERE gone.airport_code <> '-'
+    ) AS each (code, choice)
+    WHERE gone.block < 0
+    GROUP BY 1, 2, 3
+    ON CONFLICT (kind, airport_code, choice) DO UPDATE SET n = c.n + excluded.n;
+END $$
+"""
+
+# How many live rows hold all patterns, as the planner guesses: it reads statistics, no rows.
+ESTIMATE = """
+CREATE OR REPLACE FUNCTION record_estimate(source text, live text, patterns text[]) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE format('EXPLAIN (FORMAT JSON) SELECT 1 FROM %I WHERE search_text LIKE ALL (%L::text[])', source, patterns)
+        || CASE live WHEN '' THEN '' ELSE ' AND deleted_at IS NULL' END INTO plan;
+    RETURN (plan->0->'Plan'->>'Plan Rows')::numeric::bigint;
+END $$
+"""
+FUNCTIONS = {"record_fold()": FOLD, "record_estimate(text, text, text[])": ESTIMATE}
+
+
+def parts(facts: Indexed) -> Iterator[Part]:
+    """Yield what the table has besides its columns, in the order in which it is made."""
+    table = facts.table
+    live = " WHERE deleted_at IS NULL" if facts.soft else ""
+    for column, manner in facts.sorts.items():
+        name = f"ix_{table}_by_{column}"
+        yield Part("index", name, f"CREATE INDEX {name} ON {table} ({_key(column, manner)}{live}")
+    if facts.soft:
+        name = f"ix_{table}_deleted"
+        keys = "deleted_at NULLS FIRST, id"
+        yield Part("index", name, f"CREATE INDEX {name} ON {table} ({keys}) WHERE deleted_at IS NOT NULL")
+    name = f"ix_{table}_search"
+    gin = f"USING gin (search_text gin_trgm_ops) WITH ({WAITING})"
+    yield Part("index", name, f"CREATE INDEX {name} ON {table} {gin}{live}")
+    yield Part("function", f"{table}_count()", _function(facts))
+    for event, tables in _EVENTS.items():
+        name = f"{table}_count_{event.lower()}"
+        create = f"CREATE TRIGGER {name} AFTER {event} ON {table} REFERENCING {tables} "
+        yield Part("trigger", name, f"{create} FOR EACH STATEMENT EXECUTE FUNCTION {table}_count()", table)
+
+
+_EVENTS = {
+    "INSERT": "NEW TABLE AS new_rows",
+    "UPDATE": "OLD TABLE AS old_rows NEW TABLE AS new_rows",
+    "DELETE": "OLD TABLE AS old_rows",
+}
+
+
+def _key(column: str, manner: str) -> str:
+    """Return the columns of a sort's index; what it sorts by is included, else the index alone could not answer."""
+    if column == "id":
+        return "id NULLS FIRST)"
+    if manner == NUMBER:
+        return f"{column} NULLS FIRST, id)"
+    if manner == LONG:
+        return f'lower(substr({column}, 1, {SORT_MAX}) COLLATE "C") NULLS FIRST, id)'
+    return f'lower({column} COLLATE "C") NULLS FIRST, id) INCLUDE ({column})'
+
+
+def _function(facts: Indexed) -> str:
+    return f"""
+        CREATE OR REPLACE FUNCTION {facts.table}_count() RETURNS trigger LANGUAGE plpgsql AS $$
+        DECLARE last bigint;
+        BEGIN
+            IF TG_OP = 'INSERT' THEN {_note(facts, _rows(facts, "new_rows", 1))}
+            ELSIF TG_OP = 'DELETE' THEN {_note(facts, _rows(facts, "old_rows", -1))}
+            ELSE {_note(facts, f"{_rows(facts, 'old_rows', -1)} UNION ALL {_rows(facts, 'new_rows', 1)}")}
+            END IF;
+            IF last % {FOLD_EVERY} < 2 THEN
+                PERFORM record_fold();
+            END IF;
+            RETURN NULL;
+        END $$
+        """
+
+
+def _rows(facts: Indexed, source: str, n: int) -> str:
+    choice = f"coalesce({facts.counted_by}, '')" if facts.counted_by else "''"
+    live = "deleted_at IS NULL" if facts.soft else "true"
+    code, pick = f"CASE WHEN {live} THEN airport_code ELSE '-' END", f"CASE WHEN {live} THEN {choice} ELSE '*' END"
+    block = f"CASE WHEN {live} THEN id / {BLOCK} END"
+    return f"SELECT {code} AS code, {pick} AS pick, {block} AS block, {n} AS n FROM {source}"
+
+
+def _note(facts: Indexed, rows: str) -> str:
+    return f"""
+                WITH changed AS MATERIALIZED ({rows}),
+                noted AS (
+                    INSERT INTO record_change (kind, airport_code, choice, block, n)
+                    SELECT '{facts.table}', code, pick, -1, sum(n) FROM changed GROUP BY code, pick HAVING sum(n) <> 0
+                    UNION ALL
+                    SELECT '{facts.table}', '', '', block, sum(n) FROM changed
+                    WHERE block IS NOT NULL GROUP BY block HAVING sum(n) <> 0
+                    RETURNING id
+                )
+                SELECT max(id) INTO last FROM noted;"""
+
+
+def fill(facts: Indexed) -> Iterator[str]:
+    """Yield the statements that count all rows anew; the indexes fill themselves."""
+    yield from count_anew(facts)
+
+
+def count_anew(facts: Indexed) -> Iterator[str]:
+    """Yield the statements that count all rows anew. The caller holds the table's writers off."""
+    table = facts.table
+    for name in ("record_count", "record_block", "record_change"):
+        yield f"DELETE FROM {name} WHERE kind = '{table}'"
+    yield f"""
+        INSERT INTO record_count (kind, airport_code, choice, n)
+        WITH pairs AS MATERIALIZED (SELECT code, pick, sum(n) AS n FROM ({_rows(facts, table, 1)}) AS r GROUP BY 1, 2),
+        live AS (SELECT * FROM pairs WHERE code <> '-')
+        SELECT '{table}', code, pick, n FROM pairs
+        UNION ALL SELECT '{table}', code, '*', sum(n) FROM live GROUP BY code
+        UNION ALL SELECT '{table}', '*', pick, sum(n) FROM live GROUP BY pick
+        UNION ALL SELECT '{table}', '*', '*', coalesce(sum(n), 0) FROM live
+        """
+    yield f"""
+        INSERT INTO record_block (kind, block, n)
+        SELECT '{table}', block, sum(n) FROM ({_rows(facts, table, 1)}) AS r WHERE block IS NOT NULL GROUP BY block
+        """
