@@ -7,8 +7,10 @@ import hashlib
 import hmac
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from pyramid.authorization import ACLHelper, Authenticated, Everyone
@@ -19,13 +21,16 @@ from zope.interface import implementer
 
 
 class Permission(StrEnum):
-    """What a view can ask for. Only VIEW and OWN_READ guard pages that change nothing."""
+    """What a view can ask for. VIEW, USERS_READ, SECURITY and OWN_READ guard pages that change nothing."""
 
     VIEW = "view"  # see lists, records and the activity log
     CREATE = "create"  # add a record
     EDIT = "edit"  # change a record
     DELETE = "delete"  # take a record out of the lists
     RESTORE = "restore"  # bring a deleted record back
+    USERS_READ = "users:read"  # see people's accounts and sessions
+    USERS = "users"  # make and change people's accounts, end their sessions
+    SECURITY = "security"  # see the security log
     OWN_READ = "own:read"  # one's own pages
     OWN = "own"  # one's own password, preferences and sign-out
 
@@ -45,6 +50,15 @@ class Identity:
     role: Role
     epoch: int
     must_change_password: bool = False
+    preferences: Mapping[str, str] = field(default_factory=dict, compare=False)
+    full_name: str = ""
+    # The role asks for a second factor, and the person has none yet.
+    must_enrol: bool = False
+
+    @property
+    def shown_name(self) -> str:
+        """What people read; the logs refer to ``name``."""
+        return self.full_name or self.name
 
 
 class SecurityPolicy:
@@ -101,6 +115,7 @@ def origin_is_ours(request: Request) -> bool:
     return origin is None or origin == request.host_url
 
 
+@lru_cache(maxsize=64)
 def derive(secret: bytes, info: str) -> bytes:
     """Return a key of 32 bytes for one use alone: HKDF-SHA256 (RFC 5869) with an empty salt, one block."""
     extracted = hmac.new(bytes(32), secret, "sha256").digest()
@@ -110,14 +125,25 @@ def derive(secret: bytes, info: str) -> bytes:
 _EDIT_KEY = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
-def edit_key(secret: bytes, identity: Identity, kind: str, record_id: int) -> str:
-    """Return the ``key`` of an edit link: an MD5 hash of an HMAC-SHA-256, for one person, kind and record.
+def edit_keys(secret: bytes, identity: Identity, kind: str) -> Callable[[int], str]:
+    """Return what gives the ``key`` of an edit link: an MD5 hash of an HMAC-SHA-256, for one person and kind.
 
     It is an integrity check on links and never the only guard (docs/decisions.md).
     """
-    message = json.dumps([1, identity.user_id, identity.epoch, kind, record_id], separators=(",", ":"))
-    digest = hmac.new(derive(secret, "edit-link/v1"), message.encode(), "sha256").digest()
-    return hashlib.md5(digest, usedforsecurity=False).hexdigest()
+    message = json.dumps([1, identity.user_id, identity.epoch, kind, None], separators=(",", ":"))
+    begun = hmac.new(derive(secret, "edit-link/v1"), message.removesuffix("null]").encode(), "sha256")
+
+    def key(record_id: int) -> str:
+        mac = begun.copy()
+        mac.update(b"%d]" % record_id)
+        return hashlib.md5(mac.digest(), usedforsecurity=False).hexdigest()
+
+    return key
+
+
+def edit_key(secret: bytes, identity: Identity, kind: str, record_id: int) -> str:
+    """Return the ``key`` of one edit link."""
+    return edit_keys(secret, identity, kind)(record_id)
 
 
 def edit_key_is_right(

@@ -2,14 +2,35 @@
 
 from pyramid.config import Configurator
 
+from groundtransport.security import Role
+from groundtransport.settings import PREFIX, SettingsError
 from groundtransport.web import DB, TM
 
 
 def includeme(config: Configurator) -> None:
+    check_roles(config.registry["settings"].second_factor_roles)
     config.set_session_factory("groundtransport.accounts.sessions.ServerSession")
+    config.add_request_method("groundtransport.accounts.users.of_request", "find_user")
+    config.add_request_method("groundtransport.accounts.securitylog.security_events", reify=True)
+    config.add_tween(
+        "groundtransport.accounts.securitylog.tween", under="groundtransport.web.guard.tween", over=[DB, TM]
+    )
     config.add_tween(
         "groundtransport.accounts.sessions.tween",
-        under="groundtransport.web.guard.tween",
+        under="groundtransport.accounts.securitylog.tween",
         over=["groundtransport.web.gate.tween", DB, TM],
     )
+    config.add_tween(
+        "groundtransport.accounts.kept.tween",
+        under="groundtransport.accounts.sessions.tween",
+        over=["groundtransport.web.gate.tween", DB, TM],
+    )
+    config.add_jinja2_search_path("groundtransport:accounts/templates")
     config.scan("groundtransport.accounts")
+
+
+def check_roles(names: tuple[str, ...]) -> None:
+    """Raise SettingsError for a role that there is not."""
+    for name in names:
+        if name not in set(Role):
+            raise SettingsError(f"{PREFIX}second_factor_roles: there is no role {name!r}, only {', '.join(Role)}")

@@ -4,13 +4,13 @@ The row is read once a request and written in a transaction of its own, after th
 a refused write does not undo it, and on SQLite nobody waits for themselves.
 """
 
-import hashlib
+import json
 import logging
 import re
 import secrets
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from pyramid.decorator import reify
@@ -19,17 +19,21 @@ from pyramid.interfaces import ISession
 from pyramid.registry import Registry
 from pyramid.request import Request
 from pyramid.response import Response
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, delete, insert, update
 from sqlalchemy.exc import SQLAlchemyError
 from zope.interface import implementer
 
+from groundtransport import postgresql
 from groundtransport.accounts.models import AdminSession, AdminUser
-from groundtransport.db import BUDGET, now, writing
+from groundtransport.accounts.sessionrows import TOUCH, TOUCH_POSTGRESQL, WHO, hash_of, live_since
+from groundtransport.db import BUDGET, glancing, now, writing
 from groundtransport.security import Identity, Role
+from groundtransport.web.client import address_of, agent_of
 
 log = logging.getLogger(__name__)
 
 SEEN_EVERY = timedelta(minutes=1)
+MESSAGES = 20  # that wait for the next page at most: a program never looks at one
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 
 
@@ -47,9 +51,13 @@ class ServerSession:
         self._token_used = False
         self._loaded = False
         self._changed = False
+        self._is_watched = False
         self._new_messages = 0
-        self._signed_in: AdminUser | None = None
+        self._signed_in = False
+        self._new_row: dict[str, Any] = {}
         self._signed_out = False
+        self._renewed = False
+        self._also: list[Callable[[Connection], object]] = []
 
     @property
     def cookie_name(self) -> str:
@@ -61,18 +69,45 @@ class ServerSession:
         self._token_used = True
         return self._token
 
+    @property
+    def token_hash(self) -> str:
+        """What the tables hold of the secret id."""
+        return hash_of(self._token)
+
+    def renew(self) -> None:
+        """Give the browser a new id and end what it had: nobody is signed in by that."""
+        self._old_token, self._token = self._token, secrets.token_urlsafe(32)
+        self._renewed = True
+
     # Who is signed in
 
-    @property
+    @reify
     def identity(self) -> Identity | None:
         """The signed-in person, read from the database with the first call."""
         row = self._row
-        return Identity(row.user_id, row.name, Role(row.role), row.epoch, row.must_change_password) if row else None
+        if row is None:
+            return None
+        return Identity(
+            row.user_id,
+            row.name,
+            Role(row.role),
+            row.epoch,
+            must_change_password=row.must_change_password,
+            preferences=row.preferences,
+            full_name=row.full_name or "",
+            must_enrol=row.role in self._settings.second_factor_roles and row.sealed is None,
+        )
 
     @property
     def known_identity(self) -> Identity | None:
         """The same, without asking the database: None where nobody asked before."""
         return self.identity if self._loaded else None
+
+    @property
+    def public_id(self) -> str:
+        """What a page may call this session by."""
+        row = self._row
+        return "" if row is None else row.public_id
 
     @reify
     def _row(self) -> Row[Any] | None:
@@ -81,30 +116,43 @@ class ServerSession:
         return row
 
     def _read(self) -> Row[Any] | None:
-        moment = now()
-        table = AdminSession.__table__
-        query = (
-            select(table, AdminUser.name, AdminUser.role, AdminUser.must_change_password)
-            .join(AdminUser, AdminUser.id == AdminSession.user_id)
-            .where(
-                AdminSession.token_hash == _hash(self._token),
-                AdminSession.epoch == AdminUser.session_epoch,
-                AdminUser.disabled_at.is_(None),
-                AdminSession.seen_at > moment - timedelta(seconds=self._settings.session_idle),
-                AdminSession.created_at > moment - timedelta(seconds=self._settings.session_absolute),
-            )
-        )
-        with self._engine.connect() as connection:
-            return connection.execute(query).one_or_none()
+        values = {"token_hash": hash_of(self._token), **live_since(self._settings)}
+        with glancing(self._engine).connect() as connection:
+            return connection.execute(WHO, values).one_or_none()
 
     def sign_in(self, user: AdminUser) -> None:
         """Begin a session of that person under a new id; the old one, if any, ends."""
         self._old_token, self._token = self._token, secrets.token_urlsafe(32)
-        self._signed_in = user
-        self._new_row = {"user_id": user.id, "epoch": user.session_epoch}
+        self._signed_in = True
+        facts = {"address": address_of(self._request), "user_agent": agent_of(self._request)}
+        self._new_row = {"user_id": user.id, "epoch": user.session_epoch, **facts}
 
     def sign_out(self) -> None:
         self._signed_out = True
+
+    def also(self, write: Callable[[Connection], object]) -> None:
+        """Let ``write`` write something else of the sign-in, in the session's transaction."""
+        self._also.append(write)
+
+    # How long it lasts
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """When the session ends unless somebody uses it: the sooner of its idle and its absolute end.
+
+        Like ``known_identity`` it does not ask the database: None where nobody is known to be signed in.
+        """
+        row = self._row if self._loaded else None
+        if row is None:
+            return None
+        seen = now() if self._needs_touch else row.seen_at
+        idle, absolute = self._settings.session_idle, self._settings.session_absolute
+        end: datetime = min(seen + timedelta(seconds=idle), row.created_at + timedelta(seconds=absolute))
+        return end
+
+    def watch(self) -> None:
+        """Let this request be no use of the session: it does not put off the idle end."""
+        self._is_watched = True
 
     # Messages
 
@@ -114,7 +162,9 @@ class ServerSession:
 
     def flash(self, msg: Any, queue: str = "", allow_duplicate: bool = True) -> None:  # noqa: FBT001, FBT002  # ISession
         """Keep a message for the next page."""
-        self._data.setdefault("flash", []).append(msg)
+        messages = self._data.setdefault("flash", [])
+        messages.append(msg)
+        del messages[:-MESSAGES]
         self._new_messages += 1
         self.changed()
 
@@ -146,45 +196,67 @@ class ServerSession:
     @property
     def is_essential(self) -> bool:
         """Whether a failure to write the session must be told: somebody signs in or out."""
-        return self._signed_in is not None or self._signed_out
+        return self._signed_in or self._signed_out or self._renewed
 
     def save(self, response: Response) -> None:
         """Write what changed, and set or remove the cookie."""
-        if self._signed_in or self._signed_out or self._needs_touch:
+        if self._signed_in or self._signed_out or self._also or self._needs_touch:
             # What is left of the request's time: a message is not worth more.
             left = max(0.1, BUDGET - (time.monotonic() - self._request.began))
-            with writing(self._engine, left).begin() as connection:
-                self._write(connection)
+            if self.is_essential or self._also:
+                with writing(self._engine, left).begin() as connection:
+                    self._write(connection)
+            else:
+                self._touch(left)
         if self._signed_out:
-            response.delete_cookie(self.cookie_name, path="/")
-        elif self._signed_in or (self._token_used and not self.presented):
-            self._set_cookie(response)
+            self._set_cookie(response, None)
+            response.headers["Clear-Site-Data"] = '"storage"'  # what scripts kept; pages are never kept
+        elif self._signed_in or self._renewed or (self._token_used and not self.presented):
+            self._set_cookie(response, self._token)
 
     @property
     def _needs_touch(self) -> bool:
         row = self._row if self._loaded else None
-        return row is not None and (self._changed or row.seen_at < now() - SEEN_EVERY)
+        if row is None or self._changed:
+            return row is not None
+        return not self._is_watched and row.seen_at < now() - SEEN_EVERY
 
     def _write(self, connection: Connection) -> None:
-        mine = AdminSession.token_hash == _hash(self._token)
+        for write in self._also:
+            write(connection)
         if self._signed_out:
-            connection.execute(delete(AdminSession).where(mine))
+            connection.execute(delete(AdminSession).where(AdminSession.token_hash == hash_of(self._token)))
+        elif self._renewed:
+            connection.execute(delete(AdminSession).where(AdminSession.token_hash == hash_of(self._old_token)))
         elif self._signed_in:
-            gone = AdminSession.token_hash == _hash(self._old_token)
+            gone = AdminSession.token_hash == hash_of(self._old_token)
             stale = AdminSession.seen_at < now() - timedelta(seconds=self._settings.session_absolute)
             connection.execute(delete(AdminSession).where(gone | stale))
-            values = {"token_hash": _hash(self._token), "data": self._data, **self._new_row}
+            values = {"token_hash": hash_of(self._token), "data": self._data, **self._new_row}
             connection.execute(insert(AdminSession).values(values))
+            person = AdminUser.id == self._new_row["user_id"]
+            connection.execute(update(AdminUser).where(person).values(signed_in_at=now()))
+        elif self._needs_touch:
+            connection.execute(TOUCH, self._touched)
+
+    @property
+    def _touched(self) -> dict[str, Any]:
+        return {"mine": self.token_hash, "data": self._data, "seen_at": now()}
+
+    def _touch(self, wait: float) -> None:
+        """Write the messages, and when the session was used: a power cut may lose that."""
+        if self._engine.dialect.name == "postgresql":
+            values = [json.dumps(self._data), now().replace(tzinfo=None), self.token_hash]
+            with glancing(self._engine).connect() as connection:
+                postgresql.in_one_go(connection, wait, TOUCH_POSTGRESQL, values)
         else:
-            connection.execute(update(AdminSession).where(mine).values(data=self._data, seen_at=now()))
+            with writing(self._engine, wait, durable=False).begin() as connection:
+                connection.execute(TOUCH, self._touched)
 
-    def _set_cookie(self, response: Response) -> None:
+    def _set_cookie(self, response: Response, token: str | None) -> None:
+        """Set the cookie, or remove it: with the same attributes, or a browser would not believe a ``__Host-`` one."""
         secure = self._request.scheme == "https"
-        response.set_cookie(self.cookie_name, self._token, path="/", httponly=True, samesite="Lax", secure=secure)
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
+        response.set_cookie(self.cookie_name, token, path="/", httponly=True, samesite="Lax", secure=secure)
 
 
 def tween(handler: Callable[[Request], Response], registry: Registry) -> Callable[[Request], Response]:

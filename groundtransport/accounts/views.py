@@ -1,22 +1,25 @@
-"""Signing in, signing out, and one's own password."""
+"""Signing in and signing out."""
 
 from typing import Any
 
-from pyramid.httpexceptions import HTTPSeeOther
+from pyramid.httpexceptions import HTTPSeeOther, HTTPTooManyRequests
+from pyramid.renderers import render_to_response
 from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 from pyramid.view import view_config, view_defaults
 
-from groundtransport.accounts import passwords, users
+from groundtransport.accounts import passwords, second_step, secondfactor, throttle, users
 from groundtransport.accounts.models import AdminUser
-from groundtransport.resources import Admin, Profile, Root
-from groundtransport.security import Permission
+from groundtransport.accounts.securitylog import Event, record, stranger
+from groundtransport.i18n import _
+from groundtransport.resources import Root
 from groundtransport.web.errors import prefers_json, problem
 from groundtransport.web.fields import submitted
 from groundtransport.web.links import is_ours
 
-REFUSED = "The user name or the password is wrong."
+REFUSED = _("The user name or the password is wrong.")
+TOO_LATE = _("The sign-in took too long. Please begin again.")
 
 
 @view_defaults(context=Root, name="login", permission=NO_PERMISSION_REQUIRED, renderer="login.jinja2")
@@ -27,30 +30,57 @@ class Login:
     @view_config(request_method="GET")
     def show(self) -> dict[str, Any]:
         """The form; for a signed-in person it says what their role lacks, and sends nobody on."""
-        return self._page(self.request.GET.get("next", ""), missing=self.request.GET.get("missing", ""))
+        query = self.request.GET
+        late = self.request.translate(TOO_LATE) if "late" in query else ""
+        return self._page(query.get("next", ""), missing=query.get("missing", ""), error=late)
 
     @view_config(request_method="POST")
     def sign_in(self) -> Any:
         form = submitted(self.request, ("username", "password", "next"))
-        user = self._known(form.get("username", ""), form.get("password", ""))
-        if user is None:
+        name = users.normal_name(form.get("username", ""))
+        user = users.look_up(self.request.registry["engine"], name)
+        known_as = user.name if user else stranger(self.request, name)
+        try:
+            attempt = throttle.admit(self.request, name)
+        except throttle.Throttled as throttled:
+            record(self.request, Event.THROTTLED, name=known_as)
+            return self._hold(form, throttled)
+        if not passwords.is_right(form.get("password", ""), user.password_hash if user else None):
+            record(self.request, Event.SIGN_IN_FAILED, name=known_as)
+            return self._refuse(form)
+        if user is None or user.disabled_at is not None:
+            record(self.request, Event.SIGN_IN_FAILED, name=known_as, because="disabled")
             return self._refuse(form)
         if passwords.is_outdated(user.password_hash):
-            user.password_hash = passwords.rehash(form.get("password", ""))
+            self.request.session.also(users.new_hash(user, passwords.rehash(form.get("password", ""))))
+        if secondfactor.is_on(self.request.registry["engine"], user.id):
+            return second_step.ask(self.request, user, attempt, form.get("next", ""))
+        attempt.succeeded()
+        return self._let_in(user, form)
+
+    def _let_in(self, user: AdminUser, form: dict[str, str]) -> Response:
         self.request.session.sign_in(user)
+        record(self.request, Event.SIGN_IN, user=user)
         target = form.get("next", "")
         return HTTPSeeOther(self.request.application_url + (target if is_ours(target) else "/admin"))
-
-    def _known(self, name: str, password: str) -> AdminUser | None:
-        user = users.find(self.request.dbsession, name.replace("\0", ""))
-        is_right = passwords.is_right(password, user.password_hash if user else None)
-        return user if user and is_right and user.disabled_at is None else None
 
     def _refuse(self, form: dict[str, str]) -> Any:
         if prefers_json(self.request):
             return problem(self.request, 422, REFUSED, errors={"username": [REFUSED]})
         self.request.response.status_int = 422
         return self._page(form.get("next", ""), username=form.get("username", ""), error=REFUSED)
+
+    def _hold(self, form: dict[str, str], throttled: throttle.Throttled) -> Any:
+        """Say when the next try is taken; the right password makes no difference."""
+        text = throttle.in_words(self.request, throttled)
+        if prefers_json(self.request):
+            response = problem(self.request, HTTPTooManyRequests.code, text)
+        else:
+            page = self._page(form.get("next", ""), username=form.get("username", ""), error=text)
+            response = render_to_response("login.jinja2", page, request=self.request)
+            response.status_int = HTTPTooManyRequests.code
+        response.headers["Retry-After"] = str(throttled.seconds)
+        return response
 
     def _page(self, target: str, **values: str) -> dict[str, Any]:
         identity = self.request.session.identity
@@ -60,46 +90,7 @@ class Login:
 
 @view_config(context=Root, name="logout", request_method="POST", permission=NO_PERMISSION_REQUIRED)
 def sign_out(context: Root, request: Request) -> Response:
+    if request.session.identity:
+        record(request, Event.SIGN_OUT)
     request.session.sign_out()
     return HTTPSeeOther(request.application_url + "/login")
-
-
-@view_defaults(context=Profile, renderer="profile.jinja2")
-class OwnPassword:
-    def __init__(self, context: Profile, request: Request) -> None:
-        self.context, self.request = context, request
-
-    @view_config(request_method="GET", permission=Permission.OWN_READ)
-    def show(self) -> dict[str, Any]:
-        return {"errors": {}, "identity": self.request.identity}
-
-    @view_config(request_method="POST", permission=Permission.OWN)
-    def change(self) -> Any:
-        form = submitted(self.request, ("current", "password", "repeated"))
-        user = self.request.dbsession.get(AdminUser, self.request.identity.user_id)
-        errors = self._change(user, form)
-        if errors:
-            self.request.response.status_int = 422
-            return {"errors": errors, "identity": self.request.identity}
-        self.request.session.sign_in(user)
-        self.request.session.flash({"text": "Your password was changed. Your other sessions were ended."})
-        return HTTPSeeOther(self.request.application_url + self.request.address(_home(self.context)))
-
-    def _change(self, user: AdminUser, form: dict[str, str]) -> dict[str, str]:
-        if not passwords.is_right(form.get("current", ""), user.password_hash):
-            return {"current": "This is not your current password."}
-        if form.get("password", "") != form.get("repeated", ""):
-            return {"repeated": "The two new passwords differ."}
-        if form.get("password") == form.get("current"):
-            return {"password": "Choose a password other than the current one."}
-        try:
-            users.set_password(user, form.get("password", ""), one_time=False)
-        except passwords.PasswordRefused as refused:
-            return {"password": str(refused)}
-        return {}
-
-
-def _home(context: Profile) -> Admin:
-    admin = context.__parent__
-    assert isinstance(admin, Admin)
-    return admin
