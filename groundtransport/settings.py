@@ -38,6 +38,8 @@ class Settings:
     session_idle: int = 30 * 60
     session_absolute: int = 12 * 60 * 60
     body_limit: int = 2 * 1024 * 1024
+    security_log_days: int = 365
+    second_factor_roles: tuple[str, ...] = ()
 
     @property
     def is_sqlite(self) -> bool:
@@ -47,7 +49,7 @@ class Settings:
 def read(ini: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> Settings:
     """Return the settings of an ``[app:main]`` section; raise SettingsError with the name of the bad one."""
     ours = {key.removeprefix(PREFIX): value for key, value in ini.items() if key.startswith(PREFIX)}
-    unknown = set(ours) - set(NUMBERS) - {"hosts", "default_country", "secret_file", "audit_secret_file"}
+    unknown = set(ours) - set(NUMBERS) - OTHERS
     if unknown:
         raise SettingsError(f"Unknown setting: {PREFIX}{sorted(unknown)[0]}")
     given = {name: _number(name, ours[name]) for name in NUMBERS if name in ours}
@@ -59,15 +61,18 @@ def read(ini: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> Set
         audit_secrets=_secrets("GROUNDTRANSPORT_AUDIT_SECRET", "audit_secret_file", ours, environ),
         hosts=_hosts(ours.get("hosts", "")),
         default_country=_country(ours.get("default_country", "US")),
+        second_factor_roles=tuple(ours.get("second_factor_roles", "").split()),
         **given,
     )
 
 
+OTHERS = {"hosts", "default_country", "secret_file", "audit_secret_file", "second_factor_roles"}
 NUMBERS = {
     "page_size": (min(PAGE_SIZES), max(PAGE_SIZES)),
     "session_idle": (60, 24 * 60 * 60),
     "session_absolute": (60, 7 * 24 * 60 * 60),
     "body_limit": (64 * 1024, 1024 * 1024 * 1024),
+    "security_log_days": (30, 10 * 365),
 }
 
 
