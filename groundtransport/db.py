@@ -4,15 +4,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pyramid_tm
-import zope.sqlalchemy
 from pyramid.tweens import INGRESS
 from sqlalchemy import (
     BigInteger,
-    Connection,
     DateTime,
     Dialect,
     Engine,
@@ -25,12 +24,13 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.orm import DeclarativeBase, Session, sessionmaker
+from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.sql.functions import GenericFunction
 from transaction import TransactionManager
 from transaction.interfaces import NoTransaction
+from zope.sqlalchemy import datamanager
 
-from groundtransport import sqlite
+from groundtransport import postgresql, sqlite
 from groundtransport.settings import Settings, SettingsError
 
 # Seconds. BUDGET is what a request may wait for its database in all; the others are limits of single waits.
@@ -79,7 +79,8 @@ class sort_text(GenericFunction[str]):  # noqa: N801  # called like a function o
 
 @compiles(sort_text)
 def _sort_text(element: Any, compiler: Any, **options: Any) -> str:
-    return f"lower({compiler.process(element.clauses, **options)})"
+    # Plain columns, not lower(): SQLite then answers from the index alone. NOCASE folds what lower() does, ASCII.
+    return f"{compiler.process(element.clauses, **options)} COLLATE NOCASE"
 
 
 @compiles(sort_text, "postgresql")
@@ -100,18 +101,25 @@ def make_engine(settings: Settings, *, for_requests: bool = False) -> Engine:
     if settings.is_sqlite:
         _make_folder(Path(make_url(settings.database_url).database or "").absolute().parent)
         engine = create_engine(
-            settings.database_url, connect_args={"timeout": LOCK}, pool_size=32, pool_timeout=CONNECT
+            settings.database_url,
+            connect_args={"timeout": LOCK},
+            pool_size=32,
+            pool_timeout=CONNECT,
+            hide_parameters=True,
         )
         sqlite.listen(engine, LOCK)
         return engine
-    limit = f" -c statement_timeout={STATEMENT}s" if for_requests else ""
+    # Compiling a plan takes longer than any statement of a request, and helpers take the time of other requests.
+    plain = "-c jit=off -c max_parallel_workers_per_gather=0"
+    limit = f" -c statement_timeout={STATEMENT}s {plain}" if for_requests else ""
     engine = create_engine(
         settings.database_url,
         connect_args={"connect_timeout": CONNECT, "options": f"-c timezone=utc -c lock_timeout={LOCK}s{limit}"},
+        pool_size=32,  # as for SQLite: more than the threads of a worker
         pool_timeout=CONNECT,
-        pool_pre_ping=True,  # a server that was restarted is noticed before the request, not by it
+        hide_parameters=True,  # an error that is logged shows its statement, and nobody's data
     )
-    event.listen(engine, "begin", _begin_postgresql)
+    postgresql.listen(engine)
     return engine
 
 
@@ -122,18 +130,40 @@ def _make_folder(folder: Path) -> None:
         raise SettingsError(f"sqlalchemy.url: the folder {folder} cannot be made: {error.strerror}") from error
 
 
-def writing(engine: Engine, wait: float | None = None) -> Engine:
+@lru_cache(32)  # as many as processes of tests have; making one takes longer than many a statement
+def _same(engine: Engine, **options: Any) -> Engine:
+    return engine.execution_options(**options)
+
+
+def writing(engine: Engine, wait: float | None = None, *, durable: bool = True) -> Engine:
     """The same engine and pool for work that will write; ``wait`` limits, in seconds, how long it waits for a lock.
 
-    SQLite must take its lock at BEGIN: a transaction that has read cannot wait for it any more.
+    SQLite must take its lock at BEGIN: a transaction that has read cannot wait for it any more. What is not ``durable``
+    does not wait for the disk: a power cut may lose it.
     """
-    return engine.execution_options(begin="IMMEDIATE", wait=wait)
+    return _same(engine, begin="IMMEDIATE", wait=wait and round(wait, 1), durable=durable)
 
 
-def _begin_postgresql(connection: Connection) -> None:
-    wait = connection.get_execution_options().get("wait")
-    if wait is not None:
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(wait * 1000))}")  # 0 would mean for ever
+def in_bulk(engine: Engine) -> Engine:
+    """The same engine and pool for work that writes many rows at a time: SQLite then takes more memory."""
+    return engine.execution_options(bulk=True)
+
+
+def reading(engine: Engine) -> Engine:
+    """The same engine and pool for work that only reads.
+
+    PostgreSQL then needs no statement to begin and to end it: every SELECT sees what is committed, as it would inside
+    a transaction. SQLite keeps its transaction, which costs no round trip.
+    """
+    return engine if engine.dialect.name == "sqlite" else _same(engine, isolation_level="AUTOCOMMIT")
+
+
+def glancing(engine: Engine) -> Engine:
+    """The same engine and pool for a single SELECT: it is a transaction by itself, so none is begun and ended."""
+    return _same(engine, begin=None) if engine.dialect.name == "sqlite" else reading(engine)
+
+
+_LOCK_TIMEOUT = text("SELECT set_config('lock_timeout', :wait, true)")  # one text: it is prepared once
 
 
 def limit_waiting(session: Session) -> None:
@@ -141,17 +171,30 @@ def limit_waiting(session: Session) -> None:
     deadline = session.info.get("deadline")
     if deadline is not None and session.get_bind().dialect.name == "postgresql":
         left = max(0.05, deadline - time.monotonic())
-        session.execute(text(f"SET LOCAL lock_timeout = {int(left * 1000)}"))
+        session.execute(_LOCK_TIMEOUT, {"wait": str(int(left * 1000))})
 
 
-def make_session(engine: Engine, tm: TransactionManager, *, write: bool) -> Session:
-    """Return a session that lives in ``tm``'s transaction: of a request, of a command, or of a test."""
-    session = sessionmaker(bind=writing(engine) if write else engine)()
-    # "changed" at once where it is meant to write: bulk statements go unnoticed otherwise, and are rolled back.
-    state = zope.sqlalchemy.datamanager.STATUS_CHANGED if write else zope.sqlalchemy.datamanager.STATUS_ACTIVE
-    zope.sqlalchemy.register(session, initial_state=state, transaction_manager=tm)
-    session.info["tm"] = tm  # for who must do something at the commit
-    return session
+class JoinedSession(Session):
+    """A session that lives in the transaction of the manager ``info["tm"]``, which alone commits it."""
+
+
+# What zope.sqlalchemy.register does for one session, done once for all: each listener costs every request.
+@event.listens_for(JoinedSession, "after_begin")
+@event.listens_for(JoinedSession, "after_attach")
+def _join(session: Session, *_: object) -> None:
+    # "changed" at once: bulk statements go unnoticed otherwise, and are rolled back.
+    datamanager.join_transaction(session, datamanager.STATUS_CHANGED, session.info["tm"])
+
+
+@event.listens_for(JoinedSession, "before_commit")
+def _leave_it_to_the_manager(session: Session) -> None:
+    is_due = session.in_nested_transaction() or session.info["tm"].get().status == datamanager.ZopeStatus.COMMITTING
+    assert is_due, "commit by the transaction manager"
+
+
+def make_session(engine: Engine, tm: TransactionManager) -> Session:
+    """Return a session that writes in ``tm``'s transaction: of a request, of a command, or of a test."""
+    return JoinedSession(writing(engine), info={"tm": tm})  # for who must do something at the commit, too
 
 
 @contextmanager
@@ -159,7 +202,7 @@ def transaction(engine: Engine) -> Iterator[Session]:
     """Yield the session of one writing transaction, for commands: committed at the end, undone by an exception."""
     tm = TransactionManager(explicit=True)
     tm.begin()
-    session = make_session(engine, tm, write=True)
+    session = make_session(engine, tm)
     try:
         yield session
         tm.commit()
@@ -170,9 +213,14 @@ def transaction(engine: Engine) -> Iterator[Session]:
         session.close()
 
 
+def writes(request: Any) -> bool:
+    """Whether a request may write: only then it has a transaction that is committed."""
+    return request.method not in SAFE_METHODS
+
+
 def _dbsession(request: Any) -> Session:
-    write = request.method not in SAFE_METHODS
-    session = make_session(request.registry["engine"], request.tm, write=write)
+    engine = request.registry["engine"]
+    session = make_session(engine, request.tm) if writes(request) else Session(reading(engine))
     session.info["deadline"] = request.began + BUDGET
     request.add_finished_callback(lambda _: session.close())
     return session
@@ -193,8 +241,9 @@ def tween(handler: Any, registry: Any) -> Any:
 
     def abort_what_failed(request: Any) -> Any:
         response = handler(request)
-        with suppress(NoTransaction):
-            request.tm.abort()
+        if writes(request):
+            with suppress(NoTransaction):
+                request.tm.abort()
         return response
 
     return abort_what_failed
@@ -205,6 +254,7 @@ def includeme(config: Any) -> None:
     config.add_settings(
         {
             "tm.manager_hook": pyramid_tm.explicit_manager,
+            "tm.activate_hook": writes,
             # Without the veto a returned 4xx would commit what was flushed before it.
             "tm.commit_veto": veto,
             # It would ask who is signed in, with a query, for every static file.

@@ -10,6 +10,11 @@ from sqlalchemy.exc import OperationalError
 
 from groundtransport.turnstile import Turnstile
 
+# By what is to be done: KiB of pages that a connection keeps (the system's own cache holds the rest, once for all of
+# them), and pages of the log after which they are copied into the file. Many rows at a time touch the same pages again.
+CACHE, CHECKPOINT = 512, 1000
+BULK_CACHE, BULK_CHECKPOINT = 65_536, 8000
+
 
 def listen(engine: Engine, wait: float) -> None:
     """Make an engine's connections ready; a writer waits ``wait`` seconds for the lock unless told otherwise."""
@@ -20,7 +25,14 @@ def listen(engine: Engine, wait: float) -> None:
 def prepare(connection: sqlite3.Connection, record: object) -> None:
     connection.isolation_level = None  # sqlite3 would begin late, and savepoints would outlive a rollback
     connection.create_function("split_part", 3, split_part, deterministic=True)
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    # secure_delete would write zeros over every piece of an index that is freed.
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        "secure_delete=OFF",
+        f"cache_size=-{CACHE}",
+    ):
         connection.execute(f"PRAGMA {pragma}")
 
 
@@ -49,16 +61,38 @@ class SQLiteWriters:
 
     def begin(self, connection: Connection) -> None:
         options = connection.get_execution_options()
+        self.spread(connection, bulk=options.get("bulk", False))
         mode, wait = options.get("begin", "DEFERRED"), options.get("wait")
+        if mode is None:
+            return
         wait = self.wait if wait is None else wait
         began = time.monotonic()
         if mode == "IMMEDIATE":
             if not self.turnstile.enter(wait):
                 raise OperationalError("BEGIN", {}, sqlite3.OperationalError("database is locked"))
             connection.info["turn"] = True
-        left = max(0.05, wait - (time.monotonic() - began))  # for writers of other processes
-        connection.exec_driver_sql(f"PRAGMA busy_timeout = {int(left * 1000)}")
+            driver: Any = connection.connection.driver_connection
+            self.sync(driver, connection.info, durable=options.get("durable", True))
+            left = max(0.05, wait - (time.monotonic() - began))  # for writers of other processes
+            driver.execute(f"PRAGMA busy_timeout = {int(left * 1000)}")
         connection.exec_driver_sql(f"BEGIN {mode}")
+        # Looks whether tables were made or dropped by another connection: else SQLite may notice it in the middle of a
+        # statement that opens a search index, and then does not find the table.
+        connection.exec_driver_sql("SELECT 1 FROM sqlite_master LIMIT 0")
+
+    def sync(self, driver: sqlite3.Connection, info: dict[Any, Any], *, durable: bool) -> None:
+        """Let a commit wait for the disk, or not: WAL stays whole either way (SQLite's PRAGMA synchronous)."""
+        if info.get("durable", True) != durable:
+            driver.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            info["durable"] = durable
+
+    def spread(self, connection: Connection, *, bulk: bool) -> None:
+        """Give a connection the room to write many rows, or take it back."""
+        if connection.info.get("bulk", False) != bulk:
+            cache, checkpoint = (BULK_CACHE, BULK_CHECKPOINT) if bulk else (CACHE, CHECKPOINT)
+            connection.exec_driver_sql(f"PRAGMA cache_size = -{cache}")
+            connection.exec_driver_sql(f"PRAGMA wal_autocheckpoint = {checkpoint}")
+            connection.info["bulk"] = bulk
 
     def end(self, connection: sqlite3.Connection | None, record: Any, error: object = None) -> None:
         """The connection goes back to the pool, or away: with no transaction open, and the next writer may come."""
