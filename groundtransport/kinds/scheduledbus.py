@@ -10,6 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from groundtransport.airports import lookup
 from groundtransport.db import Base
+from groundtransport.i18n import _
 from groundtransport.records.fields import AirportCity, Field, Phone, StateField, declare
 from groundtransport.records.forms import RecordSchema
 from groundtransport.records.kind import Kind
@@ -31,18 +32,18 @@ class ScheduledBus(SoftDelete, RecordColumns, Base):
 
 
 class ScheduledBusSchema(RecordSchema):
-    company_name = declare(Field, ScheduledBus.company_name, "Company Name")
-    company_phone1 = declare(Phone, ScheduledBus.company_phone1, "Company Phone")
-    company_address = declare(Field, ScheduledBus.company_address, "Company Address", group="contact")
-    city = declare(AirportCity, ScheduledBus.city, "City")
-    state = declare(StateField, ScheduledBus.state, "State")
-    zip_code = declare(Field, ScheduledBus.zip_code, "Zip Code", group="place")
+    company_name = declare(Field, ScheduledBus.company_name, _("Company Name"))
+    company_phone1 = declare(Phone, ScheduledBus.company_phone1, _("Company Phone"))
+    company_address = declare(Field, ScheduledBus.company_address, _("Company Address"), group="contact")
+    city = declare(AirportCity, ScheduledBus.city, _("City"))
+    state = declare(StateField, ScheduledBus.state, _("State"))
+    zip_code = declare(Field, ScheduledBus.zip_code, _("Zip Code"), group="place")
 
 
 class ScheduledBuses(Collection):
     """``/admin/scheduledbus``, which has an address of its own: the cities of an airport."""
 
-    partial: ClassVar[frozenset[str]] = frozenset({"get-city-scheduled"})
+    partial: ClassVar[frozenset[str]] = Collection.partial | {"get-city-scheduled"}
 
 
 @view_config(
@@ -65,8 +66,8 @@ def cities_of_airport(context: ScheduledBuses, request: Request) -> dict[str, An
 
 KIND = Kind(
     name="scheduledbus",
-    title="Scheduled bus",
-    plural="Scheduled buses",
+    title=_("Scheduled bus"),
+    plural=_("Scheduled buses"),
     model=ScheduledBus,
     schema=ScheduledBusSchema,
     columns=("airport_name", "company_name", "company_phone1", "company_address", "city"),

@@ -4,6 +4,7 @@ from sqlalchemy import String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from groundtransport.db import Base
+from groundtransport.i18n import _
 from groundtransport.records.fields import Choice, CityField, Field, Link, Paragraphs, Phone, StateField, declare
 from groundtransport.records.forms import RecordSchema
 from groundtransport.records.kind import Kind
@@ -25,29 +26,33 @@ class Transit(SoftDelete, RecordColumns, Base):
     state: Mapped[str | None] = mapped_column(String(6))
     zip_code: Mapped[str | None] = mapped_column(String(20))
     description: Mapped[str | None] = mapped_column(String(5000))
-    status: Mapped[str | None] = mapped_column(String(8), index=True)
+    status: Mapped[str | None] = mapped_column(String(8), info={"counted": True})
 
 
 class TransitSchema(RecordSchema):
-    company_name = declare(Field, Transit.company_name, "Company Name")
-    route_name = declare(Field, Transit.route_name, "Route Name")
-    status = declare(Choice, Transit.status, "Status", choices=(("active", "Active"), ("inactive", "Inactive")))
-    description = declare(Paragraphs, Transit.description, "Description")
-    company_phone1 = declare(Phone, Transit.company_phone1, "Company Phone 1")
-    company_phone2 = declare(Phone, Transit.company_phone2, "Company Phone 2")
-    company_phone3 = declare(Phone, Transit.company_phone3, "Company Phone 3")
-    company_link = declare(Link, Transit.company_link, "Company Link")
-    company_address = declare(Field, Transit.company_address, "Company Address", group="contact")
-    place = declare(Field, Transit.place, "Place", group="place", help="Where it stops: a terminal, a bay, a hotel.")
-    city = declare(CityField, Transit.city, "City")
-    state = declare(StateField, Transit.state, "State")
-    zip_code = declare(Field, Transit.zip_code, "Zip Code", group="place")
+    company_name = declare(Field, Transit.company_name, _("Company Name"))
+    route_name = declare(Field, Transit.route_name, _("Route Name"))
+    status = declare(
+        Choice, Transit.status, _("Status"), choices=(("active", _("Active")), ("inactive", _("Inactive")))
+    )
+    description = declare(Paragraphs, Transit.description, _("Description"))
+    company_phone1 = declare(Phone, Transit.company_phone1, _("Company Phone 1"))
+    company_phone2 = declare(Phone, Transit.company_phone2, _("Company Phone 2"))
+    company_phone3 = declare(Phone, Transit.company_phone3, _("Company Phone 3"))
+    company_link = declare(Link, Transit.company_link, _("Company Link"))
+    company_address = declare(Field, Transit.company_address, _("Company Address"), group="contact")
+    place = declare(
+        Field, Transit.place, _("Place"), group="place", help=_("Where it stops: a terminal, a bay, a hotel.")
+    )
+    city = declare(CityField, Transit.city, _("City"))
+    state = declare(StateField, Transit.state, _("State"))
+    zip_code = declare(Field, Transit.zip_code, _("Zip Code"), group="place")
 
 
 KIND = Kind(
     name="transit",
-    title="Transit service",
-    plural="Transit services",
+    title=_("Transit service"),
+    plural=_("Transit services"),
     model=Transit,
     schema=TransitSchema,
     columns=("airport_name", "company_name", "route_name", "company_phone1", "city", "status"),

@@ -1,7 +1,9 @@
 """The life that every kind shares: declared in one file a kind, lived here."""
 
 from datetime import datetime
+from typing import Any
 
+import orjson
 from pyramid.config import Configurator
 from pyramid.renderers import JSON
 
@@ -14,5 +16,17 @@ def includeme(config: Configurator) -> None:
     renderer = JSON()
     renderer.add_adapter(datetime, lambda moment, _: moment.isoformat())
     config.add_renderer("json", renderer)
+    config.add_renderer("rows", lambda _: render_rows)
     config.include("groundtransport.records.forms")
+    config.add_tween(
+        "groundtransport.records.kept.tween",
+        under="groundtransport.web.gate.tween",
+        over="groundtransport.web.method.tween",
+    )
     config.scan("groundtransport.records")
+
+
+def render_rows(value: Any, system: Any) -> bytes:
+    """The renderer of lists: many rows, quickly. Moments are written as in other JSON."""
+    system["request"].response.content_type = "application/json"
+    return orjson.dumps(value)

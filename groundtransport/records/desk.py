@@ -1,5 +1,6 @@
 """What the views that write have in common."""
 
+from dataclasses import replace
 from typing import Any
 
 from pyramid.request import Request
@@ -9,13 +10,15 @@ from groundtransport.records.writer import Writer
 from groundtransport.web.actor import actor_of
 
 
-def writer_of(request: Request, kind: Kind) -> Writer:
-    return Writer(request.dbsession, request.registry.notify, kind, actor_of(request))
+def writer_of(request: Request, kind: Kind, batch: str = "") -> Writer:
+    actor = replace(actor_of(request), batch=batch)
+    return Writer(request.dbsession, request.registry.notify, kind, actor)
 
 
 def say(request: Request, text: str, **more: Any) -> None:
     """Keep a message for the next page; ``{}`` in it stands for ``name``, which links to ``href``.
 
-    ``undo`` is an address of ours that takes the change back, by a form with ``fields``.
+    ``undo`` is an address of ours that takes the change back, by a form with ``fields``; ``record`` is the kind and
+    the id of what was saved, which the list marks; ``lines`` are shown below the text.
     """
-    request.session.flash({"text": text, **more})
+    request.session.flash({"text": request.translate(text), **more})

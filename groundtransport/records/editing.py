@@ -11,13 +11,20 @@ from pyramid.view import view_config, view_defaults
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm.exc import StaleDataError
 
+from groundtransport.accounts.kept import own_stamp
+from groundtransport.accounts.securitylog import Event, record
+from groundtransport.i18n import _
 from groundtransport.records import query as queries
+from groundtransport.records.candidates import identifying
 from groundtransport.records.conflict import Conflict, sent_version
 from groundtransport.records.desk import say, writer_of
 from groundtransport.records.forms import RecordForm
+from groundtransport.records.hints import similar_to
+from groundtransport.records.kept import forget, kept_for
 from groundtransport.records.kind import label_of
-from groundtransport.records.links import edit_address, list_address, sent_query
+from groundtransport.records.links import create_address, edit_address, list_address, sent_query
 from groundtransport.records.merge import three_way
+from groundtransport.records.starting import start
 from groundtransport.resources import Collection, Record
 from groundtransport.security import Permission, edit_key_is_right
 from groundtransport.web.fields import submitted
@@ -37,6 +44,10 @@ class FormViews:
         """The page's heading."""
         raise TypeError("each form has a title of its own")
 
+    def form(self) -> RecordForm:
+        """Return the form with what the request sent."""
+        raise TypeError("each form begins with values of its own")
+
     def page(self, form: RecordForm, state: str) -> dict[str, Any]:
         """Return what the form's template needs."""
         return {
@@ -48,57 +59,103 @@ class FormViews:
             "action": self.request.address(self.context),
             "version": None,
             "form_token": None,
-            "history": None,
+            "record_id": None,
+            "owner": own_stamp(self.request),
+            "kept": "",
+            "notice": "",
+            "similar": [],
         }
+
+    def page_again(self, form: RecordForm, state: str, **more: Any) -> dict[str, Any]:
+        """Return the page of a form that holds what was typed and not saved."""
+        page = self.page(form, state)
+        return {**page, "similar": similar_to(self.request, form, page["record_id"]), **more}
 
     @property
     def wants_refresh(self) -> bool:
         """Whether the form's second button was pressed: the same form, with the lists of the airport typed."""
         return "refresh" in self.request.POST
 
+    def refreshed(self, form: RecordForm) -> dict[str, Any]:
+        return self.page_again(form, sent_query(self.request, self.kind).state())
+
     def answer(self, message: str, values: dict[str, Any], form: RecordForm, record_id: int, **more: Any) -> Response:
-        """Return the redirect to the list, with its state, a message and what is doubtful in the record."""
+        """Return the redirect to where the pressed button leads, with a message and what is doubtful in the record."""
         state = sent_query(self.request, self.kind).state()
         href = edit_address(self.request, self.kind, record_id, state)
         more |= {"href": href, "name": label_of(self.kind, values, record_id), "state": state}
+        more["record"] = [self.kind.name, record_id]
         say(self.request, message, **more)
         for warning in form.warnings(values):
             say(self.request, warning, level="warning")
-        return HTTPSeeOther(list_address(self.request, self.kind, state))
+        forget(self.request)
+        return HTTPSeeOther(self.target(record_id, state))
+
+    def target(self, record_id: int, state: str) -> str:
+        """Return where the save leads: to the list, to this record's form, or to a new form at the same place."""
+        then = submitted(self.request, ("then",)).get("then")
+        if then == "edit":
+            return edit_address(self.request, self.kind, record_id, state)
+        if then == "add":
+            return create_address(self.kind, state, near=record_id)
+        return list_address(self.request, self.kind, state)
+
+    def warn_of_similar(self, form: RecordForm, record_id: int) -> None:
+        for one in similar_to(self.request, form, record_id):
+            text = _("{} at the same airport may be the same: ${reasons}.", mapping={"reasons": one["reasons"]})
+            say(self.request, text, level="warning", name=one["label"], href=one["href"])
 
 
 @view_defaults(context=Collection, permission=Permission.CREATE, renderer=FORM)
 class CreateViews(FormViews):
     @property
     def title(self) -> str:
-        return f"New {self.kind.title.lower()}"
+        new: str = self.request.translate(
+            _("New ${kind}", mapping={"kind": self.request.translate(self.kind.title).lower()})
+        )
+        return new
 
     def page(self, form: RecordForm, state: str) -> dict[str, Any]:
-        return {**super().page(form, state), "form_token": secrets.token_urlsafe(16)}
+        token = secrets.token_urlsafe(16) if self.request.method == "GET" else self.form_token()
+        return {**super().page(form, state), "form_token": token or secrets.token_urlsafe(16)}
+
+    def form(self) -> RecordForm:
+        return RecordForm(self.request, self.kind)
 
     @view_config(name="create", request_method="GET")
     def show(self) -> dict[str, Any]:
         query = queries.of_request(self.kind, self.request)
-        return self.page(RecordForm(self.request, self.kind), query.state())
+        kept = kept_for(self.request, self.request.address(self.context))
+        if kept:
+            form = RecordForm(self.request, self.kind, values=kept.fields)
+            return self.page_again(form, kept.state, **kept.page)
+        form = RecordForm(self.request, self.kind, values=start(self.context, self.request, query))
+        form.focus("company_name" if form.place.airport else "airport_name")
+        return self.page(form, query.state())
 
     @view_config(request_method="POST")
     def create(self) -> Any:
-        form = RecordForm(self.request, self.kind)
+        form = self.form()
         if self.wants_refresh:
-            return self.page(form, sent_query(self.request, self.kind).state())
+            return self.refreshed(form)
         writer, token = writer_of(self.request, self.kind), self.form_token()
         record = writer.created_by(token)
         if record is None:
             values = form.validate()
             try:
-                with self.request.dbsession.begin_nested():
-                    record = writer.create(values, token)
-                return self.answer("{} was created.", values, form, record.id)
+                record = writer.create(values, token)
+                answer = self.answer(_("{} was created."), values, form, record.id)
+                self.warn_of_similar(form, record.id)
+                return answer
             except IntegrityError:  # a double click: the other request was first
+                self.request.tm.abort()  # no savepoint: everybody would pay for it
+                self.request.tm.begin()
                 record = writer.created_by(token)
                 if record is None:
                     raise
-        return self.answer("{} was created already; it was not created again.", writer.values(record), form, record.id)
+        return self.answer(
+            _("{} was created already; it was not created again."), writer.values(record), form, record.id
+        )
 
     def form_token(self) -> str | None:
         """Return the form's one-time token; None from a client that sends none, or none of ours."""
@@ -119,7 +176,8 @@ class EditViews(FormViews):
 
     @property
     def title(self) -> str:
-        return f"Edit {self.label}"
+        edit: str = self.request.translate(_("Edit ${name}", mapping={"name": self.label}))
+        return edit
 
     def page(self, form: RecordForm, state: str) -> dict[str, Any]:
         # A form that comes back names the version that it was made from, else a stale one would pass the next time.
@@ -128,7 +186,9 @@ class EditViews(FormViews):
         return {
             **super().page(form, state),
             "version": version,
+            "record_id": self.row.id,
             "history": f"/admin/{self.kind.name}/{self.row.id}/history",
+            "duplicate": create_address(self.kind, state, copy=self.row.id),
         }
 
     def form(self, typed: dict[str, Any] | None = None) -> RecordForm:
@@ -141,18 +201,24 @@ class EditViews(FormViews):
         given = self.request.GET.getall("key")
         settings, identity = self.request.registry["settings"], self.request.identity
         if not edit_key_is_right(settings.secrets, given, identity, self.kind.name, self.row.id):
-            text = "That link to edit is not, or no longer, valid. Open the record from the list."
+            text = _("That link to edit is not, or no longer, valid. Open the record from the list.")
             say(self.request, text, level="warning")
+            record(self.request, Event.BAD_EDIT_KEY, kind=self.kind.name, record=self.row.id)
             return HTTPSeeOther(list_address(self.request, self.kind, state))
+        kept = kept_for(self.request, self.request.address(self.context))
+        if kept:
+            form = self.form({**self.writer.values(self.row), **kept.fields})
+            form.version = kept.version
+            return self.page_again(form, kept.state, **kept.page)
         return self.page(self.form(), state)
 
     @view_config(request_method="PUT")
     def update(self) -> Any:
         form = self.form()
         if self.wants_refresh:
-            return self.page(form, sent_query(self.request, self.kind).state())
+            return self.refreshed(form)
         form, values, taken = self.merged(form, form.validate())
-        return self.save(form, values, "{} was saved." + self.about(taken))
+        return self.save(form, values, self.saved(taken))
 
     def merged(self, form: RecordForm, values: dict[str, Any]) -> tuple[RecordForm, dict[str, Any], tuple[str, ...]]:
         """Return the form and its values with what others saved in between, and the fields that are theirs.
@@ -172,18 +238,24 @@ class EditViews(FormViews):
 
     def save(self, form: RecordForm, values: dict[str, Any], message: str) -> Response:
         """Write the values, and answer with a message and the way back."""
-        before = self.row.version
+        before, was = self.row.version, self.writer.values(self.row)
         if not self.writer.update(self.row, values):
-            return self.answer("Nothing was changed in {}.", values, form, self.row.id)
+            return self.answer(_("Nothing was changed in {}."), values, form, self.row.id)
         undo = f"{self.request.address(self.context)}/restore"
         fields = {"to_version": before, "version": self.row.version}
-        return self.answer(message, values, form, self.row.id, undo=undo, fields=fields)
+        answer = self.answer(message, values, form, self.row.id, undo=undo, fields=fields)
+        if any(was[name] != values[name] for name in identifying(self.kind)):
+            self.warn_of_similar(form, self.row.id)
+        return answer
 
-    def about(self, taken: tuple[str, ...]) -> str:
+    def saved(self, taken: tuple[str, ...]) -> str:
         if not taken:
-            return ""
-        titles = ", ".join(self.kind.fields[name].title for name in taken)
-        return f" What somebody else changed in the meantime was kept: {titles}."
+            return _("{} was saved.")
+        titles = tuple(self.kind.fields[name].title for name in taken)
+        return _(
+            "{} was saved. What somebody else changed in the meantime was kept: ${fields}.",
+            mapping={"fields": titles},
+        )
 
     @view_config(name="restore", request_method="POST", permission=Permission.RESTORE)
     def restore_version(self) -> Any:
@@ -195,4 +267,4 @@ class EditViews(FormViews):
         if sent_version(self.request) not in (None, self.row.version):
             raise StaleDataError(self.row.id)
         form = self.form(values)
-        return self.save(form, form.validate(), "{} is again as it was before.")
+        return self.save(form, form.validate(), _("{} is again as it was before."))

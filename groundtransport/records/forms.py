@@ -8,22 +8,31 @@ import colander
 import deform
 from markupsafe import Markup
 from pyramid.config import Configurator
+from pyramid.decorator import reify
 from pyramid.request import Request
 from sqlalchemy.orm import Session
 
 from groundtransport.airports import lookup
 from groundtransport.airports.models import AIRPORT_NAME_MAX
+from groundtransport.i18n import _
 from groundtransport.records.fields import AirportField, Field, Place
 from groundtransport.records.kind import Kind
 from groundtransport.web.fields import submitted
 
-GROUPS = {"airport": "Airport", "company": "Company", "contact": "Contact", "place": "Place"}
+GROUPS = {"airport": _("Airport"), "company": _("Company"), "contact": _("Contact"), "place": _("Place")}
 
 
 class RecordSchema(colander.MappingSchema):
     """What the form of every kind begins with; a kind's schema adds its own fields."""
 
-    airport_name = AirportField(title="Airport", max_length=AIRPORT_NAME_MAX)
+    airport_name = AirportField(title=_("Airport"), max_length=AIRPORT_NAME_MAX)
+
+    def bind(self, **bindings: Any) -> "RecordSchema":
+        """Return the schema bound to a place. (Nothing is deferred: colander would look for it in every name.)"""
+        bound: RecordSchema = self.clone()
+        for node in (bound, *bound.children):
+            node.bindings = bindings
+        return bound
 
 
 class ValidationFailure(Exception):
@@ -69,7 +78,7 @@ class RecordForm:
         values: Mapping[str, Any] | None = None,
     ) -> None:
         """Lay what was sent over ``before``; or take ``values`` as if they had been typed."""
-        self.kind = kind
+        self.request, self.kind = request, kind
         # The version that the values build on, where that is not the one that was sent.
         self.version: int | None = None
         if values is None:
@@ -81,27 +90,43 @@ class RecordForm:
             self.typed = _texts(kind, values)
         country = request.registry["settings"].default_country
         self.place = find_place(request.dbsession, self.typed.get("airport_name", ""), country, before)
-        self.schema = kind.schema().bind(place=self.place)
-        self.form = deform.Form(self.schema, renderer=request.registry["deform_renderer"], formid="record")
+        self.schema = kind.form.bind(place=self.place)
+
+    @reify
+    def form(self) -> deform.Form:
+        """The form that is shown: a save that succeeds needs none."""
+        return deform.Form(self.schema, renderer=self.request.registry["deform_renderer"], formid="record")
 
     def validate(self) -> dict[str, Any]:
         """Return the record's values; raise ValidationFailure."""
         try:
-            return values_of(self.place, self.form.validate(list(self.typed.items())))
-        except deform.ValidationFailure as failure:
-            raise ValidationFailure(self, self.errors) from failure
+            return values_of(self.place, self.schema.deserialize(self._filled()))
+        except colander.Invalid as invalid:
+            self.form.widget.handle_error(self.form, invalid)
+            raise ValidationFailure(self, self.errors) from invalid
+
+    def _filled(self) -> dict[str, Any]:
+        return {name: self.typed.get(name) or colander.null for name in self.kind.fields}
 
     def warnings(self, values: Mapping[str, Any]) -> list[str]:
         return warnings_of(self.schema, values)
 
+    def focus(self, name: str) -> None:
+        """Let the page begin in that field."""
+        if name in self.schema:
+            node = self.schema[name]
+            node.attributes = {**node.attributes, "autofocus": ""}
+
     @property
     def errors(self) -> dict[str, list[str]]:
-        return {field.name: field.error.messages() for field in self.form.children if field.error}
+        """Return what is wrong, field by field, in the person's language."""
+        translate = self.request.translate
+        wrong = [field for field in self.form.children if field.error]
+        return {field.name: [translate(message) for message in field.error.messages()] for field in wrong}
 
     def render(self) -> Markup:
         """Return the fields as HTML, with what was typed and what is wrong."""
-        self.form.cstruct = {name: self.typed.get(name) or colander.null for name in self.kind.fields}
-        markup: Markup = self.form.serialize(self.form.cstruct)
+        markup: Markup = self.form.serialize(self._filled())
         return markup
 
 
@@ -117,7 +142,7 @@ class DeformTemplates:
 
     def __call__(self, name: str, **values: Any) -> Markup:
         template = self.environment.get_template(f"groundtransport:records/templates/fields/{name}.jinja2")
-        return Markup(template.render(groups=GROUPS, **values))  # noqa: S704  # rendered with autoescape
+        return Markup(template.render(groups=GROUPS, **values))  # noqa: S704  # nosec B704 # rendered with autoescape
 
 
 def includeme(config: Configurator) -> None:

@@ -10,7 +10,7 @@ from pyramid.config import Configurator
 from groundtransport import resources
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a kind is itself: what is made for it once is kept by it
 class Kind:
     """A kind of record.
 
@@ -28,10 +28,16 @@ class Kind:
     grants: tuple[Any, ...] = ()  # ACL entries besides those of the whole back office
     collection: type[resources.Collection] = resources.Collection
     record: type[resources.Record] = resources.Record
+    form: colander.MappingSchema = field(init=False, repr=False)  # of no record yet: to be bound
     fields: Mapping[str, colander.SchemaNode] = field(init=False, repr=False)
 
+    @property
+    def table(self) -> str:
+        return str(self.model.__table__.name)
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "fields", {node.name: node for node in self.schema().children})
+        object.__setattr__(self, "form", self.schema())
+        object.__setattr__(self, "fields", {node.name: node for node in self.form.children})
 
 
 def add_kind(config: Configurator, kind: Kind) -> None:

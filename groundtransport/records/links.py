@@ -1,11 +1,14 @@
 """The addresses of records and lists, with the list's state in them."""
 
+from collections.abc import Callable
+from urllib.parse import urlencode
+
 from pyramid.request import Request
 
 from groundtransport.records import query as queries
 from groundtransport.records.kind import Kind
 from groundtransport.resources import Collection
-from groundtransport.security import Permission, edit_key
+from groundtransport.security import Permission, edit_keys
 from groundtransport.web.fields import submitted
 
 
@@ -17,28 +20,52 @@ def list_address(request: Request, kind: Kind, state: str) -> str:
 def sent_query(request: Request, kind: Kind) -> queries.ListQuery:
     """Return the list's query that travelled with a write as ``list_state``."""
     state = submitted(request, ("list_state",)).get("list_state", "")
-    return queries.of_state(kind, state, request.registry["settings"].page_size)
+    return queries.of_state(kind, state, queries.usual_size(request))
 
 
 def edit_address(request: Request, kind: Kind, record_id: int, state: str) -> str:
     """Return the address of a record's edit form, with the key of the signed-in person."""
-    key = edit_key(request.registry["settings"].secrets[0], request.identity, kind.name, record_id)
-    return f"/admin/{kind.name}/{record_id}/edit?key={key}" + (f"&{state}" if state else "")
+    return edit_addresses(request, kind, state)(record_id)
 
 
-def deleted_actions(request: Request, collection: Collection, record_id: int) -> dict[str, str]:
-    """Return the addresses that the signed-in person may use on a deleted row."""
-    here = f"/admin/{collection.kind.name}/{record_id}"
+def edit_addresses(request: Request, kind: Kind, state: str) -> Callable[[int], str]:
+    """Return what gives the address of a record's edit form."""
+    key_of = edit_keys(request.registry["settings"].secrets[0], request.identity, kind.name)
+    after = f"&{state}" if state else ""
+    return lambda record_id: f"/admin/{kind.name}/{record_id}/edit?key={key_of(record_id)}{after}"
+
+
+def create_address(kind: Kind, state: str, **source: int) -> str:
+    """Return the address of a new record's form; ``near`` or ``copy`` names the record that it takes after."""
+    query = "&".join(filter(None, (urlencode(source), state)))
+    return f"/admin/{kind.name}/create?{query}"
+
+
+def of_deleted_rows(request: Request, collection: Collection) -> Callable[[int], dict[str, str]]:
+    """Return what gives the addresses that the signed-in person may use on a deleted row."""
     may = request.has_permission(Permission.RESTORE, collection)
-    return {"history": f"{here}/history"} | ({"restore": f"{here}/restore"} if may else {})
+
+    def of_row(record_id: int) -> dict[str, str]:
+        here = f"/admin/{collection.kind.name}/{record_id}"
+        return {"history": f"{here}/history"} | ({"restore": f"{here}/restore"} if may else {})
+
+    return of_row
 
 
-def actions(request: Request, collection: Collection, record_id: int, state: str) -> dict[str, str]:
-    """Return the addresses that the signed-in person may use on a row."""
-    here, kind = f"/admin/{collection.kind.name}/{record_id}", collection.kind
-    found = {"view": here}
-    if request.has_permission(Permission.EDIT, collection):
-        found["edit"] = edit_address(request, kind, record_id, state)
-    if request.has_permission(Permission.DELETE, collection):
-        found["delete"] = f"{here}/delete" + (f"?{state}" if state else "")
-    return found
+def of_rows(request: Request, collection: Collection, state: str) -> Callable[[int], dict[str, str]]:
+    """Return what gives the addresses that the signed-in person may use on a row; who may what is asked once."""
+    kind, after = collection.kind, f"?{state}" if state else ""
+    edit_of = edit_addresses(request, kind, state)
+    may_edit = request.has_permission(Permission.EDIT, collection)
+    may_delete = request.has_permission(Permission.DELETE, collection)
+
+    def of_row(record_id: int) -> dict[str, str]:
+        here = f"/admin/{kind.name}/{record_id}"
+        found = {"view": here}
+        if may_edit:
+            found["edit"] = edit_of(record_id)
+        if may_delete:
+            found["delete"] = f"{here}/delete{after}"
+        return found
+
+    return of_row

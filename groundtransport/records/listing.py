@@ -1,28 +1,69 @@
-"""One page of a list, from the database. Reads columns, not entities."""
+"""One page of a list, as HTML and DataTables' JSON want it."""
 
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pyramid.request import Request
-from sqlalchemy import ColumnElement, Select, String, Text, func, not_, select
+from sqlalchemy import ColumnElement, false, func, not_, select
 from sqlalchemy.orm import Session
 
-from groundtransport.db import sort_text
+from groundtransport.records.finding import DEEP, Finder, Found, Window
 from groundtransport.records.kind import Kind
+from groundtransport.records.order import Order
 from groundtransport.records.query import (
-    DELETION,
     LAST,
     ListQuery,
-    choices,
+    Slice,
+    number,
     of_request,
     only_once,
     page_numbers,
     read_slice,
-    sortable,
     with_datatables,
 )
-from groundtransport.records.search import filter_matches, matches
+from groundtransport.records.search import filled, group_conditions, texts, wanted
 from groundtransport.settings import PAGE_SIZES
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of a list, as the HTML shows it. ``is_estimate`` says that ``filtered`` and ``last`` are guessed."""
+
+    query: ListQuery
+    rows: list[dict[str, Any]]
+    total: int
+    filtered: int
+    number: int
+    last: int
+    is_estimate: bool = False
+    truncated: bool = False
+    is_end: bool = False  # the last rows of a list whose length is guessed: their numbers are not known
+
+    @property
+    def first_row(self) -> int:
+        return (self.number - 1) * self.query.page_size + 1 if self.filtered else 0
+
+    @property
+    def last_row(self) -> int:
+        return self.first_row + len(self.rows) - 1 if self.rows else 0
+
+    @property
+    def has_next(self) -> bool:
+        if self.is_estimate:
+            return not self.is_end and len(self.rows) == self.query.page_size
+        return self.number < self.last
+
+    def address(self, target: int) -> str:
+        """Return the query string of another page: a neighbor far from the start is reached from this one's rows."""
+        if self.is_estimate and target == self.last:
+            return self.query.state(page_no=LAST)
+        beside = {}
+        if self.rows and (self.number + 1) * self.query.page_size > DEEP:
+            if target == self.number + 1:
+                beside = {"after": str(self.rows[-1]["id"])}
+            elif target == self.number - 1:
+                beside = {"before": str(self.rows[0]["id"])}
+        return self.query.state(page_no=str(target), **beside)
 
 
 def live(kind: Kind) -> ColumnElement[bool]:
@@ -35,77 +76,53 @@ def scope(kind: Kind, query: ListQuery) -> ColumnElement[bool]:
     return not_(live(kind)) if query.deleted else live(kind)
 
 
+def conditions(kind: Kind, query: ListQuery) -> list[ColumnElement[bool]]:
+    """Return what the rows of a query must fulfil, all of it."""
+    found = wanted(kind, query)
+    if found.is_impossible:
+        return [false()]
+    return filled([*group_conditions(kind, found), *texts(kind, found, indexed=True)], found)
+
+
+def order(kind: Kind, query: ListQuery) -> list[ColumnElement[Any]]:
+    """Return what a query's rows are sorted by."""
+    return Order.of(kind, query).clauses()
+
+
 def count(dbsession: Session, kind: Kind, *conditions: ColumnElement[bool]) -> int:
-    """Return how many records fulfil all conditions."""
+    """Return how many records fulfil all conditions, by counting them: for few, or for who can wait."""
     return dbsession.scalar(select(func.count()).select_from(kind.model).where(*conditions)) or 0
 
 
-def conditions(kind: Kind, query: ListQuery) -> list[ColumnElement[bool]]:
-    """Return what the rows of a query must fulfil, all of it."""
-    found = [matches(kind, query.q)] if query.q else []
-    for name, text in query.filters.items():
-        if name == "airport_code":
-            found.append(kind.model.airport_code == text.upper().replace("\0", " "))
-        elif name in choices(kind):
-            found.append(getattr(kind.model, name) == text.casefold().replace("\0", " "))
-        else:
-            found.append(filter_matches(kind, name, text))
-    return found
-
-
-def rows(dbsession: Session, kind: Kind, query: ListQuery, start: int, length: int) -> list[dict[str, Any]]:
-    """Return ``length`` rows from ``start`` on, as plain values: ``id``, the kind's fields, and FURTHER."""
-    names = [*sortable(kind), *(DELETION if query.deleted else ())]
-    columns = [getattr(kind.model, name) for name in names]
-    wanted = select(*columns).where(scope(kind, query), *conditions(kind, query))
-    page = _sorted(kind, query, wanted).offset(start).limit(length)
-    return [dict(row._mapping) for row in dbsession.execute(page)]
-
-
-def _sorted(kind: Kind, query: ListQuery, wanted: Select[Any]) -> Select[Any]:
-    """Sort a selection; ties are broken by id, and an absent value comes before every other."""
-    name = query.sort.removeprefix("-") or ("deleted_at" if query.deleted else "id")
-    column = getattr(kind.model, name)
-    key = sort_text(column) if isinstance(column.type, String | Text) else column
-    descending = query.sort.startswith("-") or not query.sort
-    by_key = key.desc().nulls_last() if descending else key.asc().nulls_first()
-    if name == "id":
-        return wanted.order_by(by_key)
-    return wanted.order_by(by_key, kind.model.id.desc() if descending else kind.model.id.asc())
-
-
 @dataclass(frozen=True)
-class Page:
-    """One page of a list, as the HTML shows it."""
+class Beside:
+    """The id of the record that stands just before (``after``) or just after (``before``) the rows."""
 
-    query: ListQuery
-    rows: list[dict[str, Any]]
-    total: int
-    filtered: int
-    number: int
-    last: int
+    after: int | None = None
+    before: int | None = None
 
-    @property
-    def first_row(self) -> int:
-        return (self.number - 1) * self.query.page_size + 1 if self.filtered else 0
-
-    @property
-    def last_row(self) -> int:
-        return min(self.number * self.query.page_size, self.filtered)
+    @classmethod
+    def of(cls, request: Request) -> "Beside":
+        """Return what an address says by ``after`` or ``before``."""
+        once = only_once(request.GET.dict_of_lists())
+        after, before = number(once.get("after", "")), number(once.get("before", ""))
+        return cls(after, None if after else before)
 
 
-def _counts(dbsession: Session, kind: Kind, query: ListQuery) -> tuple[int, int]:
-    scoped = scope(kind, query)
-    total = count(dbsession, kind, scoped)
-    return total, count(dbsession, kind, scoped, *conditions(kind, query)) if query.is_filtered else total
-
-
-def page(dbsession: Session, kind: Kind, query: ListQuery) -> Page:
+def page(dbsession: Session, kind: Kind, query: ListQuery, beside: Beside | None = None) -> Page:
     """Return the page that was asked for; past the end, the last one."""
-    total, filtered = _counts(dbsession, kind, query)
-    number, last = page_numbers(query, filtered)
-    found = rows(dbsession, kind, query, (number - 1) * query.page_size, query.page_size)
-    return Page(query, found, total, filtered, number, last)
+    finder, size = Finder(dbsession, kind, query), query.page_size
+    asked = number(query.page_no) or 1
+    window = _window(beside, (asked - 1) * size, size, at_end=query.page_no == LAST)
+    found = finder.find(window)
+    if not found.rows and found.filtered and not found.truncated and not window.at_end:
+        window = replace(window, at_end=True)
+        found = finder.find(window)
+    shown, last = page_numbers(replace(query, page_no=LAST if window.at_end else query.page_no), found.filtered)
+    if found.is_estimate and not window.at_end:
+        shown, last = asked, max(last, asked)
+    is_end = found.is_estimate and window.at_end
+    return Page(query, found.rows, found.total, found.filtered, shown, last, found.is_estimate, found.truncated, is_end)
 
 
 def datatables(dbsession: Session, kind: Kind, request: Request) -> tuple[ListQuery, dict[str, Any]]:
@@ -113,10 +130,30 @@ def datatables(dbsession: Session, kind: Kind, request: Request) -> tuple[ListQu
     sent = request.GET.dict_of_lists()
     query = with_datatables(kind, of_request(kind, request), only_once(sent))
     part = read_slice(sent, query)
-    total, filtered = _counts(dbsession, kind, query)
-    if query.page_no == LAST and "start" not in sent:
-        part = replace(part, start=max(0, (filtered - 1) // part.length * part.length))
-    found = rows(dbsession, kind, query, part.start, part.length)
+    at_end = query.page_no == LAST and "start" not in sent
+    window = _window(Beside.of(request), part.start, part.length, at_end=at_end)
+    found = Finder(dbsession, kind, query).find(window)
+    if at_end:
+        part = replace(part, start=max(0, (found.filtered - 1) // part.length * part.length))
     size_sent = query.size_sent or ("length" in sent and part.length in PAGE_SIZES)
     query = replace(query, page_no=str(part.start // part.length + 1), page_size=part.length, size_sent=size_sent)
-    return query, {"draw": part.draw, "recordsTotal": total, "recordsFiltered": filtered, "data": found}
+    return query, _answer(part, found)
+
+
+def _answer(part: Slice, found: Found) -> dict[str, Any]:
+    answer = {
+        "draw": part.draw,
+        "recordsTotal": found.total,
+        "recordsFiltered": found.filtered,
+        "data": found.rows,
+    }
+    if found.is_estimate:
+        answer["recordsFilteredIsEstimate"] = True
+    if found.truncated:
+        answer["truncated"] = True
+    return answer
+
+
+def _window(beside: Beside | None, start: int, length: int, *, at_end: bool) -> Window:
+    beside = beside or Beside()
+    return Window(start, length, at_end, beside.after, beside.before)

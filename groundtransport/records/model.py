@@ -1,20 +1,25 @@
 """What the table of every kind has, whatever else it holds."""
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ColumnElement, ForeignKey, String, Text, true
 from sqlalchemy.orm import Mapped, declared_attr, mapped_column
 
 from groundtransport.airports.models import AIRPORT_NAME_MAX
 from groundtransport.db import Id, UTCDateTime, now
+from groundtransport.indexes import mark
 
 
 class RecordColumns:
-    """The columns of a record. A kind's model adds its own, and ``SoftDelete`` if its records can come back."""
+    """The columns of a record. A kind's model adds its own, and ``SoftDelete`` if its records can come back.
+
+    Its table gets an index for every column that lists are sorted by, and more (groundtransport/indexes/).
+    """
 
     id: Mapped[int] = mapped_column(Id, primary_key=True, sort_order=-10)
     airport_id: Mapped[int] = mapped_column(ForeignKey("airport.id"), index=True, sort_order=-9)
-    airport_code: Mapped[str] = mapped_column(String(3), index=True, sort_order=-8)
+    airport_code: Mapped[str] = mapped_column(String(3), sort_order=-8)
     airport_name: Mapped[str] = mapped_column(String(AIRPORT_NAME_MAX), sort_order=-7)
     created_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now, sort_order=90)
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now, sort_order=91)
@@ -36,6 +41,10 @@ class RecordColumns:
     def __table_args__(cls) -> dict[str, object]:
         return {"sqlite_autoincrement": True}  # else SQLite gives a deleted record's number to the next one
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        mark(cls.__table__)  # type: ignore[attr-defined]  # mapped just now
+
     @classmethod
     def is_live(cls) -> ColumnElement[bool]:
         """Return the condition that a record is not deleted."""
@@ -49,7 +58,7 @@ class RecordColumns:
 class SoftDelete:
     """Adds ``deleted_at``: a deletion sets it, and the record is gone from every list. Put it before RecordColumns."""
 
-    deleted_at: Mapped[datetime | None] = mapped_column(UTCDateTime, index=True, sort_order=94)
+    deleted_at: Mapped[datetime | None] = mapped_column(UTCDateTime, sort_order=94)
     deleted_by: Mapped[str | None] = mapped_column(String(64), sort_order=94)
 
     @classmethod

@@ -13,6 +13,7 @@ from groundtransport.settings import PAGE_SIZES
 NUMBER_MAX = 10**9  # past any page, and inside every integer column
 STATE_MAX = 8_000  # characters of a ``list_state``
 LAST = "last"
+MISSING = "missing"  # the filter whose value names a text filter: all the fields that this one looks in are empty
 DELETION = ("deleted_at", "deleted_by")  # of a row in the list of the deleted
 FURTHER = ("airport_code", "created_at", "updated_at", "version")  # of a row, besides id and the kind's fields
 
@@ -45,10 +46,13 @@ class ListQuery:
 def read_query(kind: Kind, values: Mapping[str, list[str]], default_size: int) -> ListQuery:
     """Return the query that stands in ``values``; what makes no sense, or is sent twice, gives the default."""
     once = only_once(values)
+    given = {name: once[name].strip() for name in filter_names(kind) if once.get(name, "").strip()}
+    if given.get(MISSING) not in kind.filters:
+        given.pop(MISSING, None)
     return replace(
         read_page(values, default_size),
         q=once.get("q", "").strip(),
-        filters={name: once[name].strip() for name in filter_names(kind) if once.get(name, "").strip()},
+        filters=given,
         sort=_sort(kind, once.get("sort", "")),
         deleted=once.get("deleted") == "1" and can_restore(kind),
     )
@@ -70,9 +74,14 @@ def only_once(values: Mapping[str, list[str]]) -> dict[str, str]:
     return {name: texts[0] for name, texts in values.items() if len(texts) == 1}
 
 
+def usual_size(request: Request) -> int:
+    """Return the rows of a page where no address names them: as the person chose, else as the ini says."""
+    return int(request.identity.preferences.get("page_size") or request.registry["settings"].page_size)
+
+
 def of_request(kind: Kind, request: Request) -> ListQuery:
     """Return the query of a list's address, or the one that stands beside ``key`` in an edit link's."""
-    return read_query(kind, request.GET.dict_of_lists(), request.registry["settings"].page_size)
+    return read_query(kind, request.GET.dict_of_lists(), usual_size(request))
 
 
 def of_state(kind: Kind, state: str, default_size: int) -> ListQuery:
@@ -89,7 +98,7 @@ def can_restore(kind: Kind) -> bool:
 
 
 def filter_names(kind: Kind) -> list[str]:
-    return [*kind.filters, "airport_name", "airport_code", *choices(kind)]
+    return [*kind.filters, "airport_name", "airport_code", *choices(kind), MISSING]
 
 
 def choices(kind: Kind) -> list[str]:

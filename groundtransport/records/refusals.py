@@ -2,21 +2,28 @@
 
 from typing import Any
 
+from pyramid.exceptions import BadCSRFToken
 from pyramid.renderers import render_to_response
 from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.view import exception_view_config
 from sqlalchemy.orm.exc import StaleDataError
 
+from groundtransport.accounts.kept import own_stamp
+from groundtransport.i18n import _
 from groundtransport.records.conflict import Conflict, StaleDelete
 from groundtransport.records.editing import FORM, CreateViews, EditViews
 from groundtransport.records.forms import ValidationFailure
+from groundtransport.records.kept import sent_token
 from groundtransport.records.links import list_address, sent_query
 from groundtransport.records.removal import DELETE, DeleteViews
-from groundtransport.resources import Record
-from groundtransport.web.errors import error, prefers_json, problem
+from groundtransport.resources import Collection, Record
+from groundtransport.security import origin_is_ours
+from groundtransport.web.errors import error, http_error, prefers_json, problem
 
-STALE = "Somebody changed this record in the meantime."
+STALE_TOKEN = _("You have signed in anew since this form was opened. Nothing was saved yet: save it again.")
+STALE = _("Somebody changed this record in the meantime.")
+STALE_WRITE = _("Somebody changed this record in the meantime. Look at it again; nothing of yours was saved.")
 CONFLICT = "groundtransport:records/templates/conflict.jinja2"
 
 
@@ -35,10 +42,24 @@ def current(request: Request, row: Any) -> dict[str, Any]:
 def validation_failed(failure: ValidationFailure, request: Request) -> Response:
     """422: the form once more, with everything typed; a program gets the errors by field."""
     if prefers_json(request):
-        return problem(request, 422, "The record is not valid.", errors=failure.errors)
+        return problem(request, 422, _("The record is not valid."), errors=failure.errors)
     views = EditViews if isinstance(request.context, Record) else CreateViews
-    values = views(request.context, request).page(failure.form, sent_query(request, failure.form.kind).state())
+    state = sent_query(request, failure.form.kind).state()
+    values = views(request.context, request).page_again(failure.form, state, kept=sent_token(request))
     return page(FORM, values, request, 422)
+
+
+@exception_view_config(BadCSRFToken)
+def stale_token(exception: BadCSRFToken, request: Request) -> Response:
+    """400: a form whose writer has signed in anew since, once more with what they typed; else the error page."""
+    views = {Collection: CreateViews, Record: EditViews}
+    view = next((view for context, view in views.items() if isinstance(request.context, context)), None)
+    is_form = view and not request.view_name and request.method in ("POST", "PUT")
+    if not (view and is_form and origin_is_ours(request)) or prefers_json(request):
+        return http_error(exception, request)
+    page_of, state = view(request.context, request), sent_query(request, request.context.kind).state()
+    values = page_of.page_again(page_of.form(), state, notice=STALE_TOKEN, kept=sent_token(request))
+    return page(FORM, values, request, 400)
 
 
 @exception_view_config(Conflict)
@@ -60,6 +81,7 @@ def conflict(exception: Conflict, request: Request) -> Response:
         "action": request.address(request.context),
         "back": list_address(request, kind, state),
         "last": request.last_change(kind, row),
+        "owner": own_stamp(request),
     }
     return page(CONFLICT, values, request, 409)
 
@@ -76,4 +98,4 @@ def stale_delete(exception: StaleDelete, request: Request) -> Response:
 
 @exception_view_config(StaleDataError)
 def stale(exception: StaleDataError, request: Request) -> Response:
-    return error(request, 409, f"{STALE} Look at it again; nothing of yours was saved.")
+    return error(request, 409, STALE_WRITE)

@@ -8,6 +8,7 @@ from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
 
 from groundtransport.airports.models import Airport
+from groundtransport.i18n import _
 from groundtransport.records import query as queries
 from groundtransport.records.conflict import StaleDelete, sent_version
 from groundtransport.records.desk import say, writer_of
@@ -46,8 +47,9 @@ class DeleteViews:
             raise StaleDelete(self.context.row)
         page = self.page(sent_query(self.request, self.kind).state())
         writer_of(self.request, self.kind).delete(self.context.row)
-        undo = {"undo": f"{page['action']}/restore"} if queries.can_restore(self.kind) else {}
-        say(self.request, "{} was deleted.", name=page["label"], state=page["state"], **undo)
+        here, can_restore = page["action"], queries.can_restore(self.kind)
+        undo = {"undo": f"{here}/restore", "href": f"{here}/history"} if can_restore else {}
+        say(self.request, _("{} was deleted."), name=page["label"], state=page["state"], **undo)
         return HTTPSeeOther(page["back"])
 
 
@@ -56,12 +58,16 @@ def restore(context: DeletedRecord, request: Request) -> Response:
     """Bring a deleted record back, as long as its airport takes records."""
     if "to_version" in request.POST:  # the undo of an update, after somebody deleted the record: not meant so
         return error(
-            request, 409, "Somebody deleted this record in the meantime. Restore it first, if it shall be back."
+            request, 409, _("Somebody deleted this record in the meantime. Restore it first, if it shall be back.")
         )
     query = sent_query(request, context.kind)
     airport = request.dbsession.get_one(Airport, context.row.airport_id)
     if airport.withdrawn_at is not None:
-        return error(request, 422, f"{context.row.airport_name} is no longer in the list of airports.")
+        return error(
+            request,
+            422,
+            _("${airport} is no longer in the list of airports.", mapping={"airport": context.row.airport_name}),
+        )
     writer = writer_of(request, context.kind)
     writer.restore(context.row)
     label = label_of(context.kind, writer.values(context.row), context.row.id)
@@ -70,5 +76,6 @@ def restore(context: DeletedRecord, request: Request) -> Response:
         "undo": f"/admin/{context.kind.name}/{context.row.id}",
         "fields": {"_method": "DELETE", "version": context.row.version},
     }
-    say(request, "{} was restored.", name=label, href=href, state=query.state(), **undo)
+    record = [context.kind.name, context.row.id]
+    say(request, _("{} was restored."), name=label, href=href, state=query.state(), record=record, **undo)
     return HTTPSeeOther(list_address(request, context.kind, query.state()))

@@ -1,66 +1,286 @@
 """Searching: one folded text a record, the same for both databases.
 
-The text is ``airport name | filter 1 | ... | filter n | phone digits``, in the order of ``Kind.filters``, with a
-separator between the parts and another between the fields of one part; no word can cross either.
+The text is ``airport name | filter 1 | ... | filter n | phone digits | marks``, in the order of ``Kind.filters``, with
+a separator between the parts and another between the fields of one part; no word can cross either. The marks say by
+exact value which airport a record is at and which of a few values it has, so that one index answers all questions.
 """
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, false, func, or_, true
+from sqlalchemy import BindParameter, Boolean, ColumnElement, Text, and_, bindparam, func, or_
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql import visitors
+from sqlalchemy.sql.functions import FunctionElement
 
+from groundtransport.indexes import sort_key
 from groundtransport.records.kind import Kind
-from groundtransport.text import FIELD, PART, digits, fold
+from groundtransport.records.query import MISSING, ListQuery, choices
+from groundtransport.text import FIELD, MARK, PART, digits, fold
 
 QUERY_MAX = 1_000  # characters; no field that is searched is as long
+TERMS_MAX = 16  # words that the index is asked for, the longest first; the texts are asked for all
+INDEXED = 3  # the index knows pieces of three characters: shorter words must be looked for in the texts
+# How a word or a filter is looked for: "word", "number", "filter", "phone" or "lacks"; the filter's name; and
+# whether the index knows the text, which is long enough for it.
+Manner = tuple[str, str, bool]
 _PHONE = re.compile(r"[0-9+()./-]*[0-9][0-9+()./-]*", re.ASCII)
 
 
 def search_text(kind: Kind, values: Mapping[str, Any]) -> str:
-    """Return the ``search_text`` of a record with these values."""
+    """Return the ``search_text`` of a record with these values (its fields and ``airport_code``)."""
     parts = [fold(values["airport_name"])]
     for fields in kind.filters.values():
         parts.append(FIELD.join(fold(values.get(name) or "") for name in fields))
     parts.append(FIELD.join(digits(fold(values.get(name) or "")) for name in _phones(kind)))
+    marks = [fold(values["airport_code"]), *(_mark(kind, name, values.get(name)) for name in choices(kind))]
+    parts.append(MARK + "".join(mark + MARK for mark in marks if mark))
     return PART.join(parts)
 
 
-def matches(kind: Kind, query: str) -> ColumnElement[bool]:
-    """Return the condition that every word of ``query`` stands somewhere in the record."""
-    words = fold(query).split() if len(query) <= QUERY_MAX else None
-    if words is None:
-        return false()
-    return and_(true(), *(_word(kind, word) for word in dict.fromkeys(words)))
+def _mark(kind: Kind, name: str, value: str | None) -> str:
+    """Return two control characters, which no word can hold, for one of a field's choices; "" for what is none."""
+    codes = [code for code, _ in kind.fields[name].choices]
+    return chr(1 + choices(kind).index(name)) + chr(1 + codes.index(value)) if value in codes else ""
 
 
-def _word(kind: Kind, word: str) -> ColumnElement[bool]:
-    anywhere = kind.model.search_text.contains(word, autoescape=True)
-    if not _PHONE.fullmatch(word) or word.isdigit():
-        return anywhere  # bare digits are part of the text already
-    return or_(anywhere, _digits_match(kind, word))
+@dataclass(frozen=True)
+class Wanted:
+    """What the rows of a list must fulfil.
+
+    ``terms`` are for the index of searches: a row must hold one spelling of each. ``is_exact`` tells that they decide
+    alone; else the texts must be looked into, too: ``shape`` tells how, for ``texts``. ``groups`` are the conditions by
+    exact value, by column. ``values`` are what all conditions are filled with, so that a statement serves every query
+    of its shape.
+    """
+
+    terms: tuple[tuple[str, ...], ...] = ()
+    shape: tuple[Manner, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=dict)
+    marks: tuple[str, ...] = ()  # the terms of ``groups``
+    pieces: tuple[str, ...] = ()  # of texts, for the planner's guess
+    short: tuple[str, ...] = ()  # words that the index does not know as such
+    is_exact: bool = True
+    is_impossible: bool = False
+
+    def is_counted(self, counted_by: str | None) -> bool:
+        """Whether the counters know how many rows these are."""
+        return not self.shape and set(self.groups) <= {"airport_code", counted_by}
 
 
-def filter_matches(kind: Kind, name: str, text: str) -> ColumnElement[bool]:
-    """Return the condition that one filter's fields (or the airport's name) hold ``text``."""
-    wanted = fold(text).strip()
-    if len(wanted) > QUERY_MAX:
-        return false()
-    number = 1 if name == "airport_name" else list(kind.filters).index(name) + 2
-    found = and_(kind.model.search_text.contains(wanted, autoescape=True), _part_holds(kind, number, wanted))
+def wanted(kind: Kind, query: ListQuery) -> Wanted:
+    """Return what the rows of a query must fulfil."""
+    named = [_group(kind, name, text) for name, text in query.filters.items() if _is_group(kind, name)]
+    groups = {name: value for name, value, _ in named}
+    marks = tuple(MARK + mark + MARK for _, _, mark in named)
+    if any(not mark for _, _, mark in named) or len(query.q) > QUERY_MAX:
+        return Wanted(is_impossible=True)
+    found = [_word(word) for word in dict.fromkeys(fold(query.q).split())]
+    for name, text in query.filters.items():
+        if not _is_group(kind, name):
+            found.append(_Piece(("lacks", text, False), "") if name == MISSING else _filter(kind, name, text))
+    terms = [piece.term for piece in found if piece.term]
+    return Wanted(
+        terms=tuple(sorted(terms, key=lambda term: -len(min(term, key=len)))[:TERMS_MAX]),
+        shape=tuple(piece.manner for piece in found),
+        values={**_values(found), **{f"of_{name}": value.lower() for name, value in groups.items()}},
+        pieces=(*marks, *(piece.digits or piece.text for piece in found if piece.text)),
+        groups=groups,
+        marks=marks,
+        short=tuple(piece.text for piece in found if piece.is_exact and not piece.term),
+        is_exact=all(piece.is_exact and bool(piece.term) for piece in found) and len(terms) <= TERMS_MAX,
+        is_impossible=any(piece.is_impossible for piece in found),
+    )
+
+
+def _values(pieces: Iterable["_Piece"]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for number, piece in enumerate(pieces):
+        values |= valued(f"text_{number}", piece.text)
+        if piece.digits:
+            values |= valued(f"digits_{number}", piece.digits)
+    return values
+
+
+def spelled_out(wanted: Wanted, terms: list[tuple[str, ...]]) -> Wanted:
+    """Return the same with terms of the index for its short words: any of the pieces that begin with one."""
+    others = len(wanted.shape) - len(wanted.short)
+    return replace(wanted, terms=(*wanted.terms, *terms), short=(), is_exact=others == 0)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """One word, or one filter: how it is looked for, and what the index can say of it."""
+
+    manner: Manner
+    text: str
+    digits: str = ""  # another spelling, of a phone
+    term: tuple[str, ...] = ()
+    is_exact: bool = False
+    is_impossible: bool = False
+
+
+def _is_group(kind: Kind, name: str) -> bool:
+    return name == "airport_code" or name in choices(kind)
+
+
+def _group(kind: Kind, name: str, text: str) -> tuple[str, str, str]:
+    """Return a filter by exact value: its column, the value as it is stored, and its mark; "" for none there is."""
+    if name == "airport_code":
+        code = text.upper()
+        return name, code, fold(code) if code.isascii() and code.isalnum() and len(code) == 3 else ""
+    value = text.casefold()
+    return name, value, _mark(kind, name, value)
+
+
+def lacks(kind: Kind, name: str) -> ColumnElement[bool]:
+    """Return the condition that every field which a text filter looks in is empty; the index of its sort knows."""
+    return and_(*(sort_key(kind.model.__table__.c[field]).is_(None) for field in kind.filters[name]))
+
+
+def group_conditions(kind: Kind, wanted: Wanted) -> list[ColumnElement[bool]]:
+    """Return the conditions by exact value, in the form that the indexes of the sorts know; ``values`` fill them."""
+    columns = kind.model.__table__.c
+    return [sort_key(columns[name]) == bindparam(f"of_{name}", type_=Text()) for name in wanted.groups]
+
+
+def texts(kind: Kind, wanted: Wanted, *, indexed: bool = False) -> list[ColumnElement[bool]]:
+    """Return the conditions that the texts must fulfil; ``values`` fill them.
+
+    ``indexed`` puts them as PostgreSQL's index knows them. Else that index is not asked: it would be read as a whole
+    for a word of one or two characters, for seconds that cannot be interrupted.
+    """
+    return [_condition(kind, manner, number, indexed=indexed) for number, manner in enumerate(wanted.shape)]
+
+
+def spellings(kind: Kind, wanted: Wanted) -> list[ColumnElement[bool]]:
+    """Return conditions that the texts fulfil which hold a phone in either spelling: PostgreSQL's index knows them."""
+    column = kind.model.__table__.c.search_text
+    return [
+        or_(_holds(column, f"text_{number}", indexed=True), _holds(column, f"digits_{number}", indexed=True))
+        for number, (how, _, is_long) in enumerate(wanted.shape)
+        if is_long and how in ("number", "phone")
+    ]
+
+
+def filled(conditions: Iterable[ColumnElement[bool]], wanted: Wanted) -> list[ColumnElement[bool]]:
+    """Return conditions with their values, to be used in any statement."""
+
+    def fill(given: BindParameter[Any]) -> None:
+        if given.key in wanted.values:
+            given.value, given.required = wanted.values[given.key], False
+
+    return [visitors.cloned_traverse(condition, {}, {"bindparam": fill}) for condition in conditions]
+
+
+def airport_mark(wanted: Wanted) -> str:
+    """Return the mark of the airport, the one whose letters PostgreSQL's index knows; "" without that condition."""
+    return next((mark for mark in wanted.marks if mark.strip(MARK).isalnum()), "")
+
+
+# Letters, the ones of names and addresses that tell least first.
+_USUAL = "eairotnslcudpmhgbfyvkwzxjq"
+
+
+def telling(term: str, number: int) -> list[str]:
+    """Return the pieces of a term that few texts hold, as far as letters tell: a search may begin with these alone."""
+    pieces = dict.fromkeys(term[start : start + INDEXED] for start in range(len(term) - INDEXED + 1))
+    return sorted(pieces, key=lambda piece: sum(map(_rarity, piece)), reverse=True)[:number]
+
+
+def _rarity(character: str) -> int:
+    return _USUAL.find(character) if character in _USUAL else len(_USUAL) // 2
+
+
+def like(text: str) -> str:
+    """Return the pattern of LIKE that finds ``text`` anywhere."""
+    return "%" + re.sub(r"([%_\\])", r"\\\1", text) + "%"
+
+
+class text_holds(FunctionElement[bool]):  # noqa: N801  # called like a function of SQL
+    """Whether the first text holds the second; the third is the pattern of LIKE for it, which PostgreSQL's index knows.
+
+    Without a third, PostgreSQL reads the text.
+    """
+
+    inherit_cache = True
+    type = Boolean()
+
+
+@compiles(text_holds)
+def _text_holds(element: Any, compiler: Any, **options: Any) -> str:
+    text, sought, *_ = element.clauses
+    return f"instr({compiler.process(text, **options)}, {compiler.process(sought, **options)}) > 0"
+
+
+@compiles(text_holds, "postgresql")
+def _text_holds_postgresql(element: Any, compiler: Any, **options: Any) -> str:
+    text, sought, *pattern = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"{text} LIKE {pattern[0]}" if pattern else f"strpos({text}, {sought}) > 0"
+
+
+def _holds(column: Any, name: str, *, indexed: bool = False) -> ColumnElement[bool]:
+    """Return the condition that a text holds the value of that name."""
+    given = [bindparam(name, type_=Text())]
+    if indexed:
+        given.append(bindparam(f"{name}_like", type_=Text()))
+    return text_holds(column, *given)
+
+
+def named_holds(kind: Kind, name: str, *, indexed: bool) -> ColumnElement[bool]:
+    """Return the condition that the search text holds a value of that name; ``indexed`` as for ``texts``."""
+    return _holds(kind.model.__table__.c.search_text, name, indexed=indexed)
+
+
+def valued(name: str, text: str) -> dict[str, str]:
+    """Return what fills a condition of that name."""
+    return {name: text, f"{name}_like": like(text)}
+
+
+def _word(word: str) -> _Piece:
+    if not _PHONE.fullmatch(word) or word.isdigit():  # bare digits are part of the text already
+        term = _term(word)
+        return _Piece(("word", "", bool(term)), word, "", term, is_exact=True)
+    number = digits(word)
+    term = _term(word, number)
+    return _Piece(("number", "", bool(term)), word, number, term)
+
+
+def _term(*spellings: str) -> tuple[str, ...]:
+    """Return what the index can be asked for; nothing where one of the spellings is too short."""
+    return spellings if all(len(spelling) >= INDEXED for spelling in spellings) else ()
+
+
+def _filter(kind: Kind, name: str, text: str) -> _Piece:
+    """Return what one filter asks for: its fields (or the airport's name) hold ``text``."""
+    sought = fold(text).strip()
+    if len(sought) > QUERY_MAX:
+        return _Piece(("filter", name, False), "", is_impossible=True)
     looks_in_phones = set(kind.filters.get(name, ())) & set(_phones(kind))
-    if looks_in_phones and _PHONE.fullmatch(wanted.replace(" ", "")):
-        return or_(found, _digits_match(kind, wanted))
-    return found
+    if looks_in_phones and _PHONE.fullmatch(sought.replace(" ", "")):
+        number = digits(sought)
+        term = _term(sought, number)
+        return _Piece(("phone", name, bool(term)), sought, number, term)
+    term = _term(sought)
+    return _Piece(("filter", name, bool(term)), sought, "", term)
 
 
-def _digits_match(kind: Kind, text: str) -> ColumnElement[bool]:
-    return _part_holds(kind, len(kind.filters) + 2, digits(text))
-
-
-def _part_holds(kind: Kind, number: int, wanted: str) -> ColumnElement[bool]:
-    part = func.split_part(kind.model.search_text, PART, number)
-    return part.contains(wanted, autoescape=True)
+def _condition(kind: Kind, manner: Manner, number: int, *, indexed: bool) -> ColumnElement[bool]:
+    how, name, is_long = manner
+    if how == "lacks":
+        return lacks(kind, name)
+    text, other = f"text_{number}", f"digits_{number}"
+    column, phones = kind.model.__table__.c.search_text, len(kind.filters) + 2
+    condition = _holds(column, text, indexed=indexed and is_long)
+    if how in ("filter", "phone"):
+        part = 1 if name == "airport_name" else list(kind.filters).index(name) + 2
+        condition = and_(condition, _holds(func.split_part(column, PART, part), text))
+    if how in ("number", "phone"):
+        condition = or_(condition, _holds(func.split_part(column, PART, phones), other))
+    return condition
 
 
 def _phones(kind: Kind) -> Iterable[str]:

@@ -1,15 +1,19 @@
 """The list of every kind, and the detail of a record. They read the kind's declaration."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 from pyramid.renderers import render, render_to_response
 from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
 
-from groundtransport.records import listing
+from groundtransport.records import batch, landing, links, listing, screen
 from groundtransport.records import query as queries
-from groundtransport.records.links import actions, deleted_actions
+from groundtransport.records.viewed import shown_fields, viewed
 from groundtransport.resources import Collection, Record
 from groundtransport.security import Permission
 
@@ -23,33 +27,70 @@ class ListViews:
 
     @view_config(ajax=False, renderer="groundtransport:records/templates/list.jinja2")
     def html(self) -> Any:
-        query = queries.of_request(self.kind, self.request)
-        page = listing.page(self.request.dbsession, self.kind, query)
+        query, found = self.asked()
+        page = listing.page(self.request.dbsession, self.kind, query, listing.Beside.of(self.request))
         state = query.state(page_no=str(page.number)) if query.page_no else query.state()
+        actions = self.actions(query, state)
         for row in page.rows:
-            row["actions"] = self.actions(query, row["id"], state)
-        values = {"kind": self.kind, "page": page, "query": query, "context": self.context, "state": state}
-        values["can_restore"] = queries.can_restore(self.kind)
-        return render_to_response(DELETED, values, request=self.request) if query.deleted else values
-
-    def actions(self, query: queries.ListQuery, record_id: int, state: str) -> dict[str, str]:
+            row["actions"] = actions(row["id"])
+        saved = landing.saved(self.request, self.kind)
+        values = {
+            "kind": self.kind,
+            "page": page,
+            "query": query,
+            "context": self.context,
+            "state": state,
+            "can_restore": queries.can_restore(self.kind),
+            "elsewhere": list(landing.elsewhere(self.request, self.context, page)),
+            "marked": {found, *saved},
+        }
         if query.deleted:
-            return deleted_actions(self.request, self.context, record_id)
-        return actions(self.request, self.context, record_id, state)
+            return render_to_response(DELETED, values, request=self.request)
+        return values | self.around(query, page, state)
 
-    @view_config(ajax=True, renderer="json")
+    def asked(self) -> tuple[queries.ListQuery, int]:
+        """Return the list's query, and the record that its page is to hold, if ``find`` names one."""
+        query = queries.of_request(self.kind, self.request)
+        wanted = self.request.GET.getall("find")
+        record = self.context.get(wanted[0]) if len(wanted) == 1 else None
+        if not isinstance(record, Record):
+            return query, 0
+        query = replace(query, deleted=False)
+        return landing.page_with(self.request.dbsession, self.kind, query, record.row.id), record.row.id
+
+    def around(self, query: queries.ListQuery, page: listing.Page, state: str) -> dict[str, Any]:
+        """Return what the page of the live records shows besides."""
+        return {
+            "columns": screen.columns(self.request, self.kind, query),
+            "usual_size": queries.usual_size(self.request),
+            "chips": screen.chips(self.request, self.kind, query),
+            "filter_title": partial(screen.filter_title, self.request, self.kind),
+            "viewed": viewed(self.request, self.context, page, state),
+            "batch_actions": batch.actions(self.request, self.context),
+        }
+
+    def actions(self, query: queries.ListQuery, state: str) -> Callable[[int], dict[str, str]]:
+        if query.deleted:
+            return links.of_deleted_rows(self.request, self.context)
+        return links.of_rows(self.request, self.context, state)
+
+    @view_config(ajax=True, renderer="rows")
     def datatables(self) -> dict[str, Any]:
         query, answer = listing.datatables(self.request.dbsession, self.kind, self.request)
+        actions = self.actions(query, query.state())
         for row in answer["data"]:
             row["DT_RowId"] = f"record-{row['id']}"
-            row["actions"] = self.actions(query, row["id"], query.state())
+            row["actions"] = actions(row["id"])
         return answer
 
 
 @view_config(context=Record, request_method="GET", permission=Permission.VIEW)
 def detail(context: Record, request: Request) -> Response:
-    """The fragment for the dialog: only the fields that have a value."""
-    fields = [(node, value) for name, node in context.kind.fields.items() if (value := getattr(context.row, name))]
-    values = {"fields": fields, "kind": context.kind}
+    """The fragment for the dialog: only the fields that have a value. Who changed it last stands in the headers."""
+    values = {"fields": shown_fields(context), "kind": context.kind}
     request.response.text = render("groundtransport:records/templates/detail.jinja2", values, request=request)
+    last = request.last_change(context.kind, context.row)
+    if last:
+        request.response.headers["X-Changed-By"] = quote(last.actor)
+        request.response.headers["X-Changed-At"] = last.at.isoformat()
     return request.response

@@ -1,17 +1,28 @@
 """A line of text, a longer text, one of a list: what the other fields build on."""
 
+import re
 import unicodedata
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import colander
 import deform.widget
 
+from groundtransport.i18n import _
 from groundtransport.records.fields.bound import Place
 
 BLANKS = (
     "".join(chr(c) for c in range(0x3001) if chr(c).isspace() and unicodedata.category(chr(c)) != "Cc") + "\t\n\v\f\r"
 )
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # Unicode's category Cc
+
+
+@cache
+def _widget(template: str) -> deform.widget.Widget:
+    """Return the widget of a template: it keeps nothing of one request."""
+    return deform.widget.TextInputWidget(template=template, strip=False)
 
 
 class Field(colander.SchemaNode):
@@ -30,7 +41,7 @@ class Field(colander.SchemaNode):
 
     @property
     def widget(self) -> deform.widget.Widget:
-        return deform.widget.TextInputWidget(template=self.template, strip=False)
+        return _widget(self.template)
 
     @property
     def place(self) -> Place:
@@ -48,21 +59,27 @@ class Field(colander.SchemaNode):
 
     def clean(self, text: str) -> str:
         text = text.strip(BLANKS)
-        if any(unicodedata.category(char) == "Cc" for char in text):
-            raise colander.Invalid(self, f"{self.title} holds a line break or another control character.")
+        if not text.isprintable() and _CONTROL.search(text):  # the first is quick, and true of most
+            raise colander.Invalid(self, self.about(_("${field} holds a line break or another control character.")))
         return text
 
     def check_length(self, text: str) -> None:
         if len(text) > self.max_length:
-            raise colander.Invalid(self, f"{self.title} can have at most {self.max_length:,} characters.")
+            raise colander.Invalid(
+                self, self.about(_("${field} can have at most ${number} characters."), number=f"{self.max_length:,}")
+            )
 
     def empty(self) -> Any:
         if self.missing is colander.required:
-            raise colander.Invalid(self, f"{self.title} is required.")
+            raise colander.Invalid(self, self.about(_("${field} is required.")))
         return None
 
     def convert(self, text: str) -> str:
         return text
+
+    def about(self, text: str, **values: str | tuple[str, ...]) -> str:
+        """Return a text of ours about this field, ``${field}`` in it."""
+        return _(text, mapping={"field": self.title, **values})
 
     def warning(self, value: str) -> str:
         """Return why a value is doubtful; "" when it is not. A warning hinders nothing."""
@@ -111,8 +128,8 @@ class Choice(Select):
         for code, label in self.choices:
             if text.casefold() in (code.casefold(), label.casefold()):
                 return code
-        labels = ", ".join(label for _, label in self.choices)
-        raise colander.Invalid(self, f"{self.title} must be one of: {labels}.")
+        labels = tuple(label for _code, label in self.choices)
+        raise colander.Invalid(self, self.about(_("${field} must be one of: ${labels}."), labels=labels))
 
     def shown(self, value: Any) -> str:
         return dict(self.choices).get(value, value or "")

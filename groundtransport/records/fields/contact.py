@@ -1,15 +1,26 @@
 """Fields by which a company is reached: telephone and web."""
 
 import re
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 import colander
 import phonenumbers
 
 from groundtransport.airports.states import country_name
+from groundtransport.i18n import _
 from groundtransport.records.fields.base import Field
 
+_EXTENSION = re.compile(r";ext=|ext(?:ension|n)?\.?|x|#")
 _NATIONAL = re.compile(r"[0-9 ()./-]+", re.ASCII)
+
+
+@lru_cache(maxsize=256)  # the check and the warning ask for the same
+def _parse(text: str, country: str) -> phonenumbers.PhoneNumber | None:
+    try:
+        return phonenumbers.parse(text, country)
+    except phonenumbers.NumberParseException:
+        return None
 
 
 class Phone(Field):
@@ -20,21 +31,32 @@ class Phone(Field):
     attributes = {"type": "tel", "autocomplete": "off"}
 
     def convert(self, text: str) -> str:
-        if self._parse(text) is None and not self._is_foreign_to_library(text):
-            raise colander.Invalid(self, f"{self.title} is not a telephone number.")
+        if _parse(text, self.place.country) is None and not self._is_foreign_to_library(text):
+            raise colander.Invalid(self, self.about(_("${field} is not a telephone number.")))
         return text
 
     def warning(self, value: str) -> str:
-        number = self._parse(value)
+        number = _parse(value, self.place.country)
         if number is not None and phonenumbers.is_valid_number(number):
             return ""
-        return f"{self.title} {value} may be wrong: it is no complete number in {country_name(self.place.country)}."
+        return self.about(
+            _("${field} ${number} may be wrong: it is no complete number in ${country}."),
+            number=value,
+            country=country_name(self.place.country),
+        )
 
-    def _parse(self, text: str) -> phonenumbers.PhoneNumber | None:
-        try:
-            return phonenumbers.parse(text, self.place.country)
-        except phonenumbers.NumberParseException:
-            return None
+    @staticmethod
+    def address(value: str) -> str:
+        """Return the number as a ``tel:`` address (RFC 3966)."""
+        number, *extension = _EXTENSION.split(value.casefold(), maxsplit=1)
+        plus = "+" if number.strip().startswith("+") else ""
+        parts = [re.sub(r"[^0-9]", "", part) for part in (number, *extension)]
+        return f"tel:{plus}{';ext='.join(parts)}"
+
+    def international(self, text: str) -> str:
+        """Return how the number is dialled from anywhere, in its country's own spacing; "" for what is none."""
+        number = _parse(text, self.place.country)
+        return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL) if number else ""
 
     def _is_foreign_to_library(self, text: str) -> bool:
         """Whether the number may be good and only its country's numbers are unknown (Antarctica's, say)."""
@@ -43,6 +65,11 @@ class Phone(Field):
 
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?![0-9])", re.ASCII | re.IGNORECASE)
+# Most addresses look like this; with them, what is asked below holds.
+_PLAIN = re.compile(
+    r"https?://(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:/[!-\[\]-~]*)?",
+    re.ASCII | re.IGNORECASE,
+)
 _HOST = re.compile(r"(?:[^\W_](?:[\w-]*\w)?\.)+[^\W_](?:[\w-]*\w)?\.?")
 
 
@@ -61,14 +88,16 @@ class Link(Field):
         return text
 
     def _check(self, text: str) -> None:
+        if _PLAIN.fullmatch(text):
+            return
         try:
             parts = urlsplit(text)
-            host, scheme, _ = parts.hostname or "", parts.scheme, parts.port
+            host, scheme, _port = parts.hostname or "", parts.scheme, parts.port
         except ValueError:
-            raise colander.Invalid(self, f"{self.title} is not a web address.") from None
+            raise colander.Invalid(self, self.about(_("${field} is not a web address."))) from None
         if scheme not in ("http", "https"):
-            raise colander.Invalid(self, f"{self.title} must begin with http:// or https://.")
+            raise colander.Invalid(self, self.about(_("${field} must begin with http:// or https://.")))
         if "@" in parts.netloc:
-            raise colander.Invalid(self, f"{self.title} must not hold a user name.")
+            raise colander.Invalid(self, self.about(_("${field} must not hold a user name.")))
         if "\\" in text or any(char.isspace() for char in text) or not _HOST.fullmatch(host):
-            raise colander.Invalid(self, f"{self.title} is not a web address.")
+            raise colander.Invalid(self, self.about(_("${field} is not a web address.")))

@@ -6,6 +6,7 @@ import colander
 
 from groundtransport.airports.names import code_of
 from groundtransport.airports.states import country_name, find_state, state_name, states_of
+from groundtransport.i18n import _
 from groundtransport.records.fields.base import Field, Select
 from groundtransport.text import fold
 
@@ -16,18 +17,22 @@ class AirportField(Field):
     group = "airport"
     template = "airport"
     missing = colander.required
-    help = "Type a name, a code or a city, and choose."
+    help = _("Type a name, a code or a city, and choose.")
 
     def convert(self, text: str) -> str:
         airport, code = self.place.airport, code_of(text)
         if code is None:
             raise colander.Invalid(
-                self, "Write the airport's name and its code in brackets, or choose it from the list."
+                self, _("Write the airport's name and its code in brackets, or choose it from the list.")
             )
         if airport is None:
-            raise colander.Invalid(self, f"No airport has the code {code}. Choose it from the list.")
+            raise colander.Invalid(
+                self, _("No airport has the code ${code}. Choose it from the list.", mapping={"code": code})
+            )
         if airport.withdrawn_at is not None and airport.code != self.place.stored.get("airport_code"):
-            raise colander.Invalid(self, f"{airport.airport_name} is no longer in the list of airports.")
+            raise colander.Invalid(
+                self, _("${airport} is no longer in the list of airports.", mapping={"airport": airport.airport_name})
+            )
         return airport.airport_name
 
 
@@ -45,7 +50,12 @@ class StateField(Select):
             return text  # the airport's own error comes first
         state = find_state(self.place.country, text)
         if state is None:
-            raise colander.Invalid(self, f"{self.title}: {country_name(self.place.country)} has no {text}.")
+            raise colander.Invalid(
+                self,
+                self.about(
+                    _("${field}: ${country} has no ${state}."), country=country_name(self.place.country), state=text
+                ),
+            )
         return state.code
 
     def shown(self, value: Any) -> str:
@@ -73,10 +83,11 @@ class AirportCity(CityField, Select):
     def convert(self, text: str) -> str:
         if self.place.airport is None:
             return text
-        wanted = fold(text)
-        for name in sorted(self.place.cities.names, key=lambda name: name != text):
+        names, wanted = self.place.cities.names, fold(text)
+        if text in names:
+            return text
+        for name in names:
             if fold(name) == wanted:
                 return name
-        raise colander.Invalid(
-            self, f"{self.title}: {text} is not one of the cities of {self.place.airport.airport_name}."
-        )
+        missing = _("${field}: ${city} is not one of the cities of ${airport}.")
+        raise colander.Invalid(self, self.about(missing, city=text, airport=self.place.airport.airport_name))

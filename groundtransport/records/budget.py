@@ -1,0 +1,95 @@
+"""The time that one search may take. When it is over, the database stops, and what was found so far is the answer."""
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from psycopg.errors import QueryCanceled
+from sqlalchemy import String, bindparam, false, func, select
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from groundtransport.db import STATEMENT
+
+SEARCH = 2.0  # seconds
+MORE = 0.5  # seconds
+SLACK = 0.25  # seconds that a statement may take too long, before PostgreSQL is told a new limit
+INSTRUCTIONS = 20_000  # of SQLite's machine between two looks at the clock: well under a millisecond
+
+
+class OutOfTime(Exception):
+    """The statement was stopped."""
+
+
+class Budget:
+    """Counts from its making."""
+
+    def __init__(self, dbsession: Session) -> None:
+        self.dbsession = dbsession
+        self.deadline = time.monotonic() + SEARCH
+        self.limited: float | None = None  # the seconds a statement may take, as PostgreSQL was told
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() >= self.deadline
+
+    def extend(self) -> None:
+        """Give a last short while, to find at least something."""
+        self.deadline = time.monotonic() + MORE
+
+    @contextmanager
+    def limit(self) -> Iterator[None]:
+        """Stop the statements inside at the deadline; raise OutOfTime then."""
+        connection = self.dbsession.connection()
+        try:
+            if connection.dialect.name == "postgresql":
+                self._tell(connection)
+                yield
+            else:
+                with self._watch(connection):
+                    yield
+        except DBAPIError as error:
+            if _was_stopped(error.orig):
+                raise OutOfTime from error
+            raise
+
+    def close(self) -> None:
+        """Let PostgreSQL's statements take their usual time again. Whoever began a search ends it so."""
+        if self.limited is None:
+            return
+        self.limited = None
+        with suppress(SQLAlchemyError):  # of a connection that was lost: the error that told so is on its way
+            self.dbsession.connection().execute(_TIMEOUT, {"limit": f"{STATEMENT}s"})
+
+    @contextmanager
+    def _watch(self, connection: Any) -> Iterator[None]:
+        driver = connection.connection.dbapi_connection
+        driver.set_progress_handler(lambda: self.is_over, INSTRUCTIONS)
+        try:
+            yield
+        finally:
+            driver.set_progress_handler(None, 0)
+
+    def told(self) -> str:
+        """Return the limit for PostgreSQL that a statement sets by its way, in ``LIMITING``."""
+        self.limited = max(0.01, self.deadline - time.monotonic())
+        return f"{int(self.limited * 1000)}ms"
+
+    def _tell(self, connection: Any) -> None:
+        """Tell PostgreSQL what is left, unless it knows about as much: each telling is a round trip."""
+        left = max(0.01, self.deadline - time.monotonic())
+        if self.limited is None or not left <= self.limited <= left + SLACK:
+            connection.execute(_TIMEOUT, {"limit": self.told()})
+
+
+# Sets the limit of the statements that follow, to the value ``limit``.
+LIMITING = func.set_config("statement_timeout", bindparam("limit", type_=String()), false())
+_TIMEOUT = select(LIMITING)
+
+
+def _was_stopped(error: Any) -> bool:
+    return isinstance(error, QueryCanceled) or (
+        isinstance(error, sqlite3.OperationalError) and str(error) == "interrupted"
+    )

@@ -1,0 +1,43 @@
+"""The values of a row as HTML, with what was searched marked: for tables, which have many of them.
+
+``static/rows.js`` does the same in the browser; keep the two alike.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from groundtransport.records.fields import Field
+from groundtransport.records.highlight import Piece, pieces
+
+Cell = Callable[[Any], str]
+
+_AIRPORT = Markup('<span class="tag" translate="no">{}</span> {}')
+_PHONE = Markup('<a href="{}">{}</a>')
+_CHOICE = Markup('<span class="badge status-{}">{}</span>')
+
+
+def cell_of(node: Field, terms: list[str], translate: Callable[[str], str]) -> Cell:
+    """Return what gives the HTML of a field's values, "" for none; ``terms`` are the folded texts to mark in them."""
+    html = _html_of(node, terms, translate)
+    return lambda value: "" if value is None else html(value)
+
+
+def _html_of(node: Field, terms: list[str], translate: Callable[[str], str]) -> Cell:
+    if node.name == "airport_name":
+        return lambda name: _AIRPORT.format(_marked(name[-4:-1], terms), _marked(name[:-6], terms))
+    if node.is_phone:
+        return lambda number: _PHONE.format(node.address(number), _marked(number, terms, is_phone=True))
+    if node.choices:
+        badges = {code: _CHOICE.format(code, translate(label)) for code, label in node.choices}
+        return lambda code: badges.get(code, escape(code))
+    return lambda value: _marked(translate(node.shown(value)), terms)
+
+
+def _marked(text: str, terms: list[str], *, is_phone: bool = False) -> Markup:
+    return _joined(pieces(text, terms, is_phone=is_phone)) if terms else escape(text)
+
+
+def _joined(parts: Iterable[Piece]) -> Markup:
+    return Markup().join(Markup("<mark>{}</mark>").format(part) if hit else escape(part) for part, hit in parts)

@@ -1,0 +1,49 @@
+"""Searches, by the way that suits how much matches.
+
+Few: the index of searches, then a sort. Many: a walk along the index of the sort, no further than a bound, then the
+other way after all. Words that are too short for the index: walks alone. What takes too long ends with what was found.
+"""
+
+from typing import Any
+
+from sqlalchemy import Select, bindparam, func, select
+
+from groundtransport.records.budget import OutOfTime
+from groundtransport.records.finding import Finder, Found, Window
+from groundtransport.records.searching.base import EXACT, GroupSearch, Search
+from groundtransport.records.searching.postgresql import PostgreSQLSearch
+from groundtransport.records.searching.sqlite import SQLiteSearch
+
+__all__ = ["GroupSearch", "search_deleted", "search_of"]
+
+
+def search_of(finder: Finder) -> Search:
+    """Return the search of a query that looks into texts."""
+    return SQLiteSearch(finder) if finder.is_sqlite else PostgreSQLSearch(finder)
+
+
+def search_deleted(finder: Finder, window: Window) -> Found:
+    """Find deleted records: there are few, and their texts are read."""
+    search = Search(finder)
+    order, start = search.order_of(window), 0 if window.at_end else window.start
+    hint = f"INDEXED BY ix_{finder.kind.table}_deleted"
+
+    def some() -> Select[Any]:
+        found = select(finder.table.c.id).where(*finder.scope, *search.conditions)
+        return found.with_hint(finder.table, hint, "sqlite")
+
+    def counted() -> Select[Any]:
+        return select(func.count()).select_from(some().limit(EXACT + 1).subquery())
+
+    def rows() -> Select[Any]:
+        return some().order_by(*order.clauses()).limit(bindparam("length")).offset(bindparam("offset"))
+
+    search.total, number, found = finder.total(), 0, []
+    try:
+        with finder.budget.limit():
+            number = int(finder.run("count", counted).scalar() or 0)
+            ids = finder.run("rows", rows, order.shape, length=window.length, offset=start)
+            found = finder.by_ids(ids.scalars().all())
+    except OutOfTime:
+        search.truncated = True
+    return search.answer(window, found, number, is_estimate=number > EXACT)

@@ -1,0 +1,166 @@
+"""Searching with pg_trgm, where the planner guesses how much matches."""
+
+from functools import partial
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Row,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    case,
+    func,
+    or_,
+    select,
+    tablesample,
+    true,
+)
+from sqlalchemy.sql.util import ClauseAdapter
+
+from groundtransport.indexes.tables import ALL
+from groundtransport.records import counters
+from groundtransport.records.budget import LIMITING, OutOfTime
+from groundtransport.records.finding import Found, Window
+from groundtransport.records.order import Order
+from groundtransport.records.search import airport_mark, like, named_holds, spellings, telling, texts, valued
+from groundtransport.records.searching.base import EXACT, SAMPLE, SAMPLES, Search
+
+RARE = 4  # of so many records one has a value for whose sake its index is read, too
+
+
+class PostgreSQLSearch(Search):
+    """The planner guesses well how many rows match; a GIN index must find them all before the first can be had."""
+
+    number: int | None = None  # of matches, once the index was asked for all of them
+
+    def find(self, window: Window) -> Found:
+        self.look_around()
+        if not self.is_indexed:
+            return self.find_short(window)
+        if self.guessed > 3 * EXACT // 2 and self.total > 2 * EXACT:
+            rows = self.of_many(window, self.guessed)
+            if self.number is None:
+                return self.answer(window, rows, max(self.guessed, len(rows)), is_estimate=True)
+            return self.answer(window, rows, self.number, is_estimate=False)
+        try:
+            rows = self.sorted(window)
+        except OutOfTime:
+            self.truncated = True
+            rows = self.last_resort(window)
+            return self.answer(window, rows, max(self.guessed, len(rows)), is_estimate=True)
+        return self.answer(window, rows, self.number or 0, is_estimate=False)
+
+    def look_around(self) -> None:
+        """Find out how many live records there are, the planner's guess of how many match, and how many can at most."""
+        patterns = [like(piece) for piece in self.wanted.pieces]
+        code, choice = self.counted
+        values = {"patterns": patterns, "limit": self.finder.budget.told(), "code": code, "choice": choice}
+        found = self.finder.run("facts", self._facts, **values).one()
+        self.total, self.guessed, self.most = int(found[0]), int(found[1]), int(found[2])
+
+    @property
+    def counted(self) -> tuple[str, str]:
+        """The airport and the choice that are asked for, as the counters name them."""
+        groups = self.wanted.groups
+        return groups.get("airport_code", ALL), groups.get(self.finder.counted_by or "", ALL)
+
+    def _facts(self) -> Select[Any]:
+        name, live = self.kind.table, "deleted_at" if "deleted_at" in self.table.c else ""
+        guess = func.record_estimate(name, live, bindparam("patterns", type_=ARRAY(Text())))
+        return select(counters.kept(name), guess, counters.kept(name, *counters.named(*self.counted)), LIMITING)
+
+    def sorted(self, window: Window) -> list[Row[Any]]:
+        """Return rows of all matches, whose number is known then."""
+        order, start = self.order_of(window), 0 if window.at_end else window.start
+        mark = airport_mark(self.wanted)
+        values: dict[str, Any] = {"length": window.length, "offset": start}
+        for number, each in enumerate(self.wanted.marks):
+            values |= valued(f"mark_{number}", each)
+        pieces: tuple[tuple[int, ...], ...] = ()
+        if mark or len(self.wanted.terms) > 1:
+            pieces, more = self.pieces()
+            values |= more
+        with self.finder.budget.limit():
+            by_marks = bool(mark or self.wanted.terms) and (bool(mark) or RARE * self.most > self.total)
+            shape = (order.shape, pieces, bool(self.wanted.terms), by_marks)
+            make = partial(self._sorted, order, pieces, by_marks=by_marks)
+            rows = self.finder.run("sorted", make, *shape, **values).all()
+        self.number = int(rows[0].number)
+        return [row for row in rows if row.id is not None]
+
+    def pieces(self) -> tuple[tuple[tuple[int, ...], ...], dict[str, str]]:
+        """Return how many pieces of each spelling of each term the index is asked for, and their values.
+
+        The index reads the list of every piece that it is asked for: the most telling ones do.
+        """
+        shape: list[tuple[int, ...]] = []
+        values: dict[str, str] = {}
+        for number, term in enumerate(self.wanted.terms):
+            each = [telling(spelling, 1) for spelling in term]
+            shape.append(tuple(map(len, each)))
+            for other, pieces in enumerate(each):
+                for last, piece in enumerate(pieces):
+                    values |= valued(f"piece_{number}_{other}_{last}", piece)
+        return tuple(shape), values
+
+    def _sorted(self, order: Order, pieces: tuple[tuple[int, ...], ...], *, by_marks: bool) -> Select[Any]:
+        key, is_indexed = order.key.label("key"), bool(self.wanted.terms)
+        if pieces:
+            asked = [*self._asked(pieces), *texts(self.kind, self.wanted)]
+        else:
+            asked = texts(self.kind, self.wanted, indexed=is_indexed)
+            asked += spellings(self.kind, self.wanted) if is_indexed else []
+        groups = self._marked() if by_marks else self.finder.groups
+        matching = select(self.table.c.id, key).where(*self.finder.scope, *groups, *asked)
+        found = matching.cte("found").prefix_with("MATERIALIZED")
+        sorted_ = select(found.c.id, found.c.key).order_by(*order.sorting(found.c.key, found.c.id))
+        page = sorted_.limit(bindparam("length")).offset(bindparam("offset")).subquery("page")
+        number = select(func.count().label("number")).select_from(found).subquery("counted")
+        # The number comes even where the page is empty.
+        joined = number.outerjoin(page, true()).outerjoin(self.table, self.table.c.id == page.c.id)
+        rows = select(*self.finder.columns, number.c.number).select_from(joined)
+        return rows.order_by(*order.sorting(page.c.key, page.c.id))
+
+    def _marked(self) -> list[ColumnElement[bool]]:
+        """The conditions by exact value, by marks in the texts: the planner takes any value of a column for rare."""
+        mark = airport_mark(self.wanted)
+        return [
+            named_holds(self.kind, f"mark_{number}", indexed=each == mark)
+            for number, each in enumerate(self.wanted.marks)
+        ]
+
+    def _asked(self, pieces: tuple[tuple[int, ...], ...]) -> list[ColumnElement[bool]]:
+        return [
+            or_(
+                *(
+                    and_(
+                        *(
+                            named_holds(self.kind, f"piece_{number}_{other}_{last}", indexed=True)
+                            for last in range(count)
+                        )
+                    )
+                    for other, count in enumerate(counts)
+                )
+            )
+            for number, counts in enumerate(pieces)
+        ]
+
+    def guess_short(self) -> int:
+        """Return the planner's guess; where it knows nothing of what is missing, what a sample says."""
+        if not self.is_of_missing:
+            return self.guessed
+        percent = min(100.0, 100.0 * SAMPLES * SAMPLE / max(self.total, 1))
+        counts = self.finder.run("sample", self._sample, percent=percent).one()
+        return int(counts[0]) * self.total // max(counts[1], 1)
+
+    def _sample(self) -> Select[Any]:
+        sample = tablesample(self.table, func.system(bindparam("percent")))
+        adapter = ClauseAdapter(sample)
+        conditions = [adapter.traverse(condition) for condition in (*self.finder.scope, *self.conditions)]
+        live = [adapter.traverse(condition) for condition in self.finder.scope]
+        counts: Any = select(func.count(case((and_(*conditions), 1))), func.count(case((and_(true(), *live), 1))))
+        sampled: Select[Any] = counts.select_from(sample)
+        return sampled

@@ -1,0 +1,305 @@
+"""Searching with FTS5, which counts quickly and gives rows by id."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    case,
+    column,
+    func,
+    literal,
+    select,
+    table,
+)
+
+from groundtransport.indexes.tables import ALL
+from groundtransport.records import counters
+from groundtransport.records.budget import OutOfTime
+from groundtransport.records.finding import Finder, Found, Window, on_last_page
+from groundtransport.records.search import INDEXED, spelled_out, telling, texts
+from groundtransport.records.searching.base import EXACT, FEW, MANY, SAMPLE, SAMPLES, SURE, Search
+
+LAST_CHARACTER = chr(0x10FFFF)
+TERMS_MAX = 300  # pieces of three characters that stand for a shorter word
+CANDIDATES = 2_000  # rows whose texts are read sooner than the index is asked for whole words
+
+
+class SQLiteSearch(Search):
+    """FTS5 counts quickly and in the order of ids.
+
+    It finds a word as a row of pieces of three characters, and reads the list of each. So it is asked for the most
+    telling pieces first, and what it finds is read; only where that is too much it is asked for the whole words.
+    """
+
+    def __init__(self, finder: Finder) -> None:
+        super().__init__(finder)
+        self.index = table(f"{self.kind.table}_search", column("rowid"))
+
+    def matches(self, name: str = "question") -> ColumnElement[bool]:
+        index: Any = column(f"{self.kind.table}_search", is_literal=True)
+        condition: ColumnElement[bool] = index.op("MATCH")(bindparam(name, type_=Text()))
+        return condition
+
+    @property
+    def question(self) -> str:
+        """What FTS5 is asked: every term, in one of its spellings."""
+        return " AND ".join([*self._marks(), *(_either(map(_quoted, term)) for term in self.wanted.terms)])
+
+    @property
+    def loose_question(self) -> str:
+        """What FTS5 answers sooner: which rows hold the most telling piece of each term, or two of a single one."""
+        asked = self._marks()
+        most = 1 if asked or len(self.wanted.terms) > 1 else 2
+        for term in self.wanted.terms:
+            each = (telling(spelling, most) for spelling in term)
+            asked.append(_either(" AND ".join(map(_quoted, pieces)) for pieces in each))
+        return " AND ".join(asked)
+
+    def _marks(self) -> list[str]:
+        """Nothing else begins or ends as a mark does."""
+        return [_quoted(end) for mark in self.wanted.marks for end in dict.fromkeys((mark[:INDEXED], mark[-INDEXED:]))]
+
+    def run(self, name: str, make: Any, *shape: Any, **values: Any) -> Any:
+        """Execute a statement that may ask the index."""
+        question = self.question if self.is_indexed else ""
+        return self.finder.run(name, make, self.wanted.is_exact, *shape, question=question, **values)
+
+    def find(self, window: Window) -> Found:
+        if not self.is_indexed:
+            self.look_around()
+            if self.wanted.short and self.guess_short() <= MANY:
+                self.spell_out()
+                if self.wanted.is_impossible:
+                    return self.answer(window, [], 0, is_estimate=False)
+            if not self.is_indexed:
+                return self.find_short(window)
+        try:
+            ids = self.look_closely()
+        except OutOfTime:
+            self.look_around()
+            ids = None
+        if ids is not None:
+            return self.known(window, ids)
+        number, is_estimate = self.count()
+        return self.answer(window, self.rows(window, number), number, is_estimate=is_estimate)
+
+    def known(self, window: Window, ids: list[int]) -> Found:
+        """Return rows out of the ids of all matches, in the order of the list."""
+        start = len(ids) - on_last_page(len(ids), window.length) if window.at_end else window.start
+        rows = self.finder.by_ids(ids[max(0, start) :][: window.length])
+        return Found(self.finder.shaped(rows), self.total, len(ids))
+
+    def rows(self, window: Window, number: int) -> list[Row[Any]]:
+        if number == 0:
+            return []
+        if self.finder.order.is_by_id:
+            return self._within(window, self.stream)
+        if number > FEW and self.walk_cost(window, number) < number:
+            return self.of_many(window, number)
+        return self._within(window, self.sorted)
+
+    def _within(self, window: Window, way: Any) -> list[Row[Any]]:
+        try:
+            found: list[Row[Any]] = way(window)
+        except OutOfTime:
+            self.truncated = True
+            return self.last_resort(window)
+        return found
+
+    def matching(self, *columns: Any) -> Select[Any]:
+        """Select of the matches; their rows are read where the index alone does not decide."""
+        found = select(*columns).select_from(self.index).where(self.matches())
+        if self.wanted.is_exact and not any(c.table is self.table for c in columns if hasattr(c, "table")):
+            return found
+        # An outer join: SQLite might turn another round, and ask the index about every record.
+        joined = self.index.outerjoin(self.table, self.table.c.id == self.index.c.rowid)
+        found = select(*columns).select_from(joined).where(self.matches())
+        found = found.with_hint(self.table, "NOT INDEXED", "sqlite")
+        return found if self.wanted.is_exact else found.where(*texts(self.kind, self.wanted))
+
+    def spell_out(self) -> None:
+        """Put pieces of three characters, which the index knows, in the place of a rare shorter word.
+
+        Every text goes on behind a word, with marks at least, so that each stands at the beginning of a piece.
+        """
+        known = table(f"{self.kind.table}_search_terms", column("term")).c.term
+        begin = select(known).where(known >= bindparam("word"), known < bindparam("beyond")).limit(TERMS_MAX + 1)
+        terms = []
+        for word in self.wanted.short:
+            try:
+                with self.finder.budget.limit():
+                    values = {"word": word, "beyond": word + LAST_CHARACTER}
+                    found = tuple(self.finder.run("terms", lambda: begin, **values).scalars())
+            except OutOfTime:
+                return
+            if len(found) > TERMS_MAX:
+                return
+            terms.append(found)
+        self.wanted = spelled_out(self.wanted, terms)
+        if not all(terms):
+            self.wanted = replace(self.wanted, is_impossible=True)
+
+    # How many there are
+
+    def facts(self) -> list[Any]:
+        """How many records there are, how many can match at most, and between which ids."""
+        ids, name = self.table.c.id, self.kind.table
+        ends = (select(end(ids)).scalar_subquery() for end in (func.min, func.max))
+        code, _ = counters.named(self.wanted.groups.get("airport_code", ALL), ALL)
+        return [counters.kept(name), counters.kept(name, code), *ends]
+
+    def look_around(self) -> None:
+        """Find out the facts."""
+        code = self.wanted.groups.get("airport_code", ALL)
+        self._note(self.finder.run("facts", lambda: select(*self.facts()), code=code).one())
+
+    def _note(self, facts: Row[Any]) -> None:
+        self.total, self.most, self.first, self.last = (int(fact or 0) for fact in facts[:4])
+
+    def look_closely(self) -> list[int] | None:
+        """Find out the facts, and the ids of all matches in the list's order where they are few; else return None."""
+        order = self.finder.order
+        values = {"code": self.wanted.groups.get("airport_code", ALL), "loose": self.loose_question}
+        with self.finder.budget.limit():
+            found = self.finder.run("close", self._closely, order.shape, **values).one()
+        self._note(found)
+        return None if found[4] is None else list(json.loads(found[4]))
+
+    def _closely(self) -> Select[Any]:
+        rowid = self.index.c.rowid
+        loose = select(rowid.label("id")).select_from(self.index).where(self.matches("loose")).limit(CANDIDATES + 1)
+        candidates = loose.cte("candidates").prefix_with("MATERIALIZED")
+        number = select(func.count()).select_from(candidates).scalar_subquery()
+        joined = candidates.outerjoin(self.table, self.table.c.id == candidates.c.id)
+        # The index decides of airport and status: conditions on these would turn the join round.
+        found = select(self.table.c.id).select_from(joined).where(*texts(self.kind, self.wanted))
+        found = found.order_by(*self.finder.order.clauses()).limit(CANDIDATES)
+        listed = found.with_hint(self.table, "NOT INDEXED", "sqlite").subquery()
+        ids = select(func.json_group_array(listed.c.id)).scalar_subquery()
+        return select(*self.facts(), case((number <= CANDIDATES, ids)))
+
+    def pieces(self) -> Any:
+        """Where SAMPLES pieces of the table begin: a table of one column."""
+        return func.json_each(bindparam("pieces", type_=Text())).table_valued("value")
+
+    def _pieces(self) -> str:
+        """Return where they begin, evenly spread."""
+        span = self.last - self.first + 1
+        return json.dumps([self.first + step * span // SAMPLES for step in range(SAMPLES)])
+
+    def count(self) -> tuple[int, bool]:
+        """Return the number of matches, and whether it is an estimate: of many, those in pieces of the table."""
+        span, wide, read = self.last - self.first + 1, SAMPLES * SAMPLE, SAMPLES * SURE
+        is_wide = span > 2 * wide and self.most > 2 * MANY
+        values = {
+            "pieces": self._pieces(),
+            "enough": max(MANY * read // span, read // 20),
+            "bound": MANY * wide // span,
+        }
+        try:
+            with self.finder.budget.limit():
+                found = self.run("count", lambda: self._counted(is_wide=is_wide), is_wide, **values)
+                number, in_texts, in_index = found.one()
+        except OutOfTime:
+            self.truncated = True
+            self.finder.budget.extend()
+            return EXACT + 1, True
+        if in_texts:
+            return int(in_texts) * span // read, True
+        if in_index:
+            return int(in_index) * span // wide, True
+        return int(number), number > EXACT
+
+    def _counted(self, *, is_wide: bool) -> Select[Any]:
+        """The number of matches; or else, if there are many, of those in the texts, or the index, of some pieces."""
+        nothing = literal(0)
+        if not is_wide:
+            return select(self.counted(EXACT + 1), nothing, nothing)
+        some, read, seen = (
+            select(number.label("n")).cte(name).prefix_with("MATERIALIZED")
+            for name, number in (
+                ("few", self.counted(SAMPLE + 1)),
+                ("texts", self.in_texts()),
+                ("sampled", self.in_index()),
+            )
+        )
+        few, in_texts, in_index = (select(cte.c.n).scalar_subquery() for cte in (some, read, seen))
+        is_few, is_much = few <= SAMPLE, in_texts > bindparam("enough")
+        by_index = case((is_few, 0), (is_much, 0), (in_index > bindparam("bound"), in_index), else_=0)
+        number = case((is_few, few), (is_much, 0), (by_index > 0, 0), else_=self.counted(EXACT + 1))
+        return select(number, case((is_few, 0), (is_much, in_texts), else_=0), by_index)
+
+    def counted(self, limit: int) -> Any:
+        some = self.matching(literal(1).label("one")).limit(limit).subquery()
+        return select(func.count()).select_from(some).scalar_subquery()
+
+    def in_index(self) -> Any:
+        """Count the matches in pieces of the index."""
+        pieces, rowid = self.pieces(), self.index.c.rowid
+        inside = self.matches() & (rowid >= pieces.c.value) & (rowid < pieces.c.value + SAMPLE)
+        source = pieces.outerjoin(self.index, inside)
+        if self.wanted.is_exact:
+            return select(func.count(rowid)).select_from(source).scalar_subquery()
+        source = source.outerjoin(self.table, self.table.c.id == rowid)
+        # Not in WHERE: the join would be an inner one then.
+        found = select(func.count(case((and_(*texts(self.kind, self.wanted)), 1)))).select_from(source)
+        return found.with_hint(self.table, "NOT INDEXED", "sqlite").scalar_subquery()
+
+    def in_texts(self) -> Any:
+        """Count the matches in shorter pieces of the table."""
+        pieces, ids = self.pieces(), self.table.c.id
+        source = pieces.outerjoin(self.table, (ids >= pieces.c.value) & (ids < pieces.c.value + SURE))
+        found = select(func.count(case((and_(*self.finder.scope, *self.conditions), 1)))).select_from(source)
+        return found.with_hint(self.table, "NOT INDEXED", "sqlite").scalar_subquery()
+
+    def guess_short(self) -> int:
+        found = self.finder.run("guess", lambda: select(self.in_texts()), pieces=self._pieces()).scalar() or 0
+        read = SAMPLES * SURE
+        return int(found) * max(self.last - self.first + 1, read) // read
+
+    # Rows of many
+
+    def stream(self, window: Window) -> list[Row[Any]]:
+        """Return rows by id: FTS5 gives them so, from either end, and reads no further than it must."""
+        descending = self.finder.order.descending != window.at_end
+        known = window.after or window.before
+        beside = bool(known) and not window.at_end and window.start > EXACT
+        upwards = (not descending) != (window.after is None) if beside else not descending
+
+        def make() -> Select[Any]:
+            rowid = self.index.c.rowid
+            ids = self.matching(rowid).order_by(rowid.asc() if upwards else rowid.desc())
+            if beside:
+                ids = ids.where(rowid > bindparam("known") if upwards else rowid < bindparam("known"))
+            return self.finder.picked(ids.limit(bindparam("length")).offset(bindparam("offset")))
+
+        offset = 0 if beside or window.at_end else window.start
+        with self.finder.budget.limit():
+            rows = self.run("stream", make, beside, upwards, length=window.length, offset=offset, known=known or 0)
+            return sorted(rows, key=lambda row: row.id, reverse=descending)
+
+    def sorted(self, window: Window) -> list[Row[Any]]:
+        order, start = self.order_of(window), 0 if window.at_end else window.start
+
+        def make() -> Select[Any]:
+            ids = self.matching(self.table.c.id).order_by(*order.clauses())
+            return ids.limit(bindparam("length")).offset(bindparam("offset"))
+
+        with self.finder.budget.limit():
+            ids = self.run("sorted", make, order.shape, length=window.length, offset=start)
+            return self.finder.by_ids(ids.scalars().all())
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _either(questions: Any) -> str:
+    return "(" + " OR ".join(f"({question})" for question in questions) + ")"
