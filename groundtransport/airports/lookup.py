@@ -1,15 +1,17 @@
 """Finding airports, and the cities of one."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, func, or_, select
+from sqlalchemy import ColumnElement, bindparam, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from groundtransport.airports.models import Airport, City
 from groundtransport.airports.names import code_of
+from groundtransport.airports.states import find_state
 from groundtransport.text import fold
 
 SUGGESTIONS = 20
@@ -25,13 +27,18 @@ HALFWAY_ROUND = 20_000  # km: no place is further away
 TERRITORIES = {"Puerto Rico": "PR", "Virgin Islands": "VI"}
 
 
+_BY_IATA, _BY_ICAO = (
+    select(Airport).where(column == bindparam("code")).order_by(Airport.id).limit(1)
+    for column in (Airport.code, Airport.icao)
+)
+
+
 def by_code(dbsession: Session, code: str) -> Airport | None:
     """Return the airport of an IATA or an ICAO code, in any case."""
     code = code.upper()
     if not (code.isascii() and code.isalnum() and len(code) in (3, 4)):
         return None
-    column = Airport.code if len(code) == 3 else Airport.icao
-    return dbsession.scalars(select(Airport).where(column == code).order_by(Airport.id)).first()
+    return dbsession.scalars(_BY_IATA if len(code) == 3 else _BY_ICAO, {"code": code}).first()
 
 
 def by_airport_name(dbsession: Session, airport_name: str) -> Airport | None:
@@ -82,19 +89,31 @@ def search_text(code: str, icao: str | None, city: str, name: str) -> str:
 
 @dataclass(frozen=True)
 class Cities:
-    """The cities of an airport: ``names``, each once and alphabetical, and the few ``likeliest``, best first."""
+    """The cities of an airport: ``names``, each once and alphabetical, and the few ``likeliest``, best first.
+
+    ``states`` holds the code of the state that a city lies in, where it is known.
+    """
 
     names: tuple[str, ...] = ()
     likeliest: tuple[str, ...] = ()
+    states: Mapping[str, str] = field(default_factory=dict)
 
 
 def cities(dbsession: Session, airport: Airport) -> Cities:
     """Return the airport's own city and the cities within 100 km, else the nearest ten, in the same country."""
     found = _near(dbsession, airport)
     own = {airport.city} if airport.city else set()
-    names = sorted({city.name for city, _ in found} | own, key=lambda name: (fold(name), name))
+    names = sorted({city.name for city, _ in found} | own, key=_alphabetical)
     weighed = sorted(found, key=lambda pair: pair[0].population * math.exp(-pair[1] / 40), reverse=True)
-    return Cities(tuple(names), tuple(dict.fromkeys(city.name for city, _ in weighed))[:LIKELIEST])
+    states = {city.name: city.state for city, _ in reversed(weighed) if city.state}  # the likeliest of one name
+    if (state := find_state(airport.country, airport.state)) and airport.city not in states:
+        states[airport.city] = state.code
+    return Cities(tuple(names), tuple(dict.fromkeys(city.name for city, _ in weighed))[:LIKELIEST], states)
+
+
+@lru_cache(maxsize=10_000)  # one airport after the other has the same cities
+def _alphabetical(name: str) -> tuple[str, str]:
+    return fold(name), name
 
 
 Distances = Sequence[tuple[Any, float]]
@@ -111,12 +130,17 @@ def _near(dbsession: Session, airport: Airport) -> Distances:
     return sorted(near, key=lambda pair: pair[1])[:NEAREST]
 
 
+_IN_COUNTRY = select(City.name, City.latitude, City.longitude, City.population, City.state).where(
+    City.country == bindparam("country"), City.latitude.between(bindparam("south"), bindparam("north"))
+)
+_IN_BOX = _IN_COUNTRY.where(City.longitude.between(bindparam("west"), bindparam("east")))
+
+
 def _within(dbsession: Session, airport: Airport, km: float) -> Distances:
     """Return the cities of the airport's country in a box that holds the circle of ``km``, with their distances."""
-    query = select(City.name, City.latitude, City.longitude, City.population).where(
-        City.country == geonames_country(airport), *_box(airport, km)
-    )
-    return [(city, distance(airport, city)) for city in dbsession.execute(query)]
+    box = _box(airport, km)
+    found = dbsession.execute(_IN_BOX if "west" in box else _IN_COUNTRY, {"country": geonames_country(airport), **box})
+    return [(city, distance(airport, city)) for city in found]
 
 
 def geonames_country(airport: Airport) -> str:
@@ -124,13 +148,14 @@ def geonames_country(airport: Airport) -> str:
     return TERRITORIES.get(airport.state, airport.country) if airport.country == "US" else airport.country
 
 
-def _box(airport: Airport, km: float) -> list[ColumnElement[bool]]:
+def _box(airport: Airport, km: float) -> dict[str, float]:
+    """Return the sides of the box; no west and no east where it crosses the date line or a pole."""
     reach = km / KM_PER_DEGREE
-    box: list[ColumnElement[bool]] = [City.latitude.between(airport.latitude - reach, airport.latitude + reach)]
+    box = {"south": airport.latitude - reach, "north": airport.latitude + reach}
     widest = math.cos(math.radians(min(90, abs(airport.latitude) + reach)))
     sideways = reach / widest if widest > 0.01 else 360
-    if abs(airport.longitude) + sideways < 180:  # else the box crosses the date line or a pole
-        box.append(City.longitude.between(airport.longitude - sideways, airport.longitude + sideways))
+    if abs(airport.longitude) + sideways < 180:
+        box |= {"west": airport.longitude - sideways, "east": airport.longitude + sideways}
     return box
 
 

@@ -48,3 +48,4 @@ class City(Base):
     latitude: Mapped[float]
     longitude: Mapped[float]
     population: Mapped[int]
+    state: Mapped[str | None] = mapped_column(String(6))  # ISO 3166-2, where airports/loading.py could tell it

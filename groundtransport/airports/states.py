@@ -3,8 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
-from itertools import chain
+from functools import cache, lru_cache
 from typing import Any
 
 import pycountry
@@ -27,8 +26,8 @@ class State:
 @cache
 def states_of(country: str) -> tuple[State, ...]:
     """Return the states of an ISO 3166-1 country, by name; none where it has none."""
-    # pycountry has no types.
-    found: Iterable[Any] = pycountry.subdivisions.get(country_code=country) or ()  # type: ignore[no-untyped-call]
+    subdivisions: Any = pycountry.subdivisions  # it has no types
+    found: Iterable[Any] = subdivisions.get(country_code=country) or ()
     states = (State(entry.code, shown_name(entry.name)) for entry in found if entry.code not in OUTLYING)
     return tuple(sorted(states, key=lambda state: (fold(state.name), state.code)))
 
@@ -42,19 +41,32 @@ def shown_name(name: str) -> str:
     return f"{plain} [{other}]" if other and other != plain else plain
 
 
+@lru_cache(maxsize=1024)  # files name the same few again and again
 def find_state(country: str, text: str) -> State | None:
     """Return the state that a code, the part after its hyphen, or a name means in that country."""
+    code, names, spellings = _finders(country)
     wanted = fold(text).strip()
     if not wanted:
         return None
-    states = states_of(country)
-    by_code = (state for state in states if wanted in (state.code.casefold(), state.code[3:].casefold()))
-    by_name = (state for state in states if _key(text) == _key(state.name))
-    by_spelling = (state for state in states if _key(text) in _spellings(state.name))
-    return next(chain(by_code, by_name, by_spelling), None)
+    key = _key(text)
+    return code.get(wanted) or names.get(key) or spellings.get(key)
 
 
 @cache
+def _finders(country: str) -> tuple[dict[str, State], dict[str, State], dict[str, State]]:
+    """Return a country's states by their codes, by their names and by other spellings of these, the first of each."""
+    codes: dict[str, State] = {}
+    names: dict[str, State] = {}
+    spellings: dict[str, State] = {}
+    for state in states_of(country):
+        for code in (state.code, state.code[3:]):
+            codes.setdefault(code.casefold(), state)
+        names.setdefault(_key(state.name), state)
+        for spelling in _spellings(state.name):
+            spellings.setdefault(spelling, state)
+    return codes, names, spellings
+
+
 def _spellings(name: str) -> frozenset[str]:
     """Return the keys of a name as it is written: whole, ``Murcia, Región de`` turned round, each side of a bracket."""
     plain, bracket = _BRACKET.sub("", name), _BRACKET.search(name)

@@ -22,7 +22,7 @@ def search(context: Airports, request: Request) -> dict[str, Any]:
 
 @view_config(context=Airport, request_method="GET", permission=Permission.VIEW, renderer="json")
 def show(context: Airport, request: Request) -> dict[str, Any]:
-    """The canonical name, the country's states, and the cities with the likeliest few named besides."""
+    """The canonical name, the country's states, and the cities; besides, the likeliest few and the states of each."""
     airport = context.airport
     cities = lookup.cities(request.dbsession, airport)
     return {
@@ -30,4 +30,5 @@ def show(context: Airport, request: Request) -> dict[str, Any]:
         "states": [{"code": state.code, "name": state.name} for state in states_of(airport.country)],
         "cities": [{"city_name": name} for name in cities.names],
         "likeliest": cities.likeliest,
+        "city_states": dict(cities.states),
     }

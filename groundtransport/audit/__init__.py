@@ -14,4 +14,6 @@ def includeme(config: Configurator) -> None:
     # What a record said before, for views that may not know the log.
     config.add_request_method("groundtransport.audit.history.values_at")
     config.add_request_method("groundtransport.audit.history.last_change")
+    config.add_request_method("groundtransport.audit.history.batch_entries")
+    config.add_request_method("groundtransport.audit.history.changed_since")
     config.scan("groundtransport.audit")

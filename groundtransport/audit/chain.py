@@ -33,9 +33,12 @@ COLUMNS = (
 )
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
 def canonical(value: Any) -> str:
     """Return JSON that is the same for the same value: sorted, without blanks, as text and not escaped."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _ENCODER.encode(value)
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Key:
     secret: bytes
 
     def sign(self, text: str) -> str:
-        return hmac.new(self.secret, text.encode("utf-8", "surrogatepass"), "sha256").hexdigest()
+        return hmac.digest(self.secret, text.encode("utf-8", "surrogatepass"), "sha256").hex()
 
     def signed(self, text: str, signature: str) -> bool:
         return hmac.compare_digest(self.sign(text).encode(), signature.encode())

@@ -1,5 +1,6 @@
-"""What a record said before: read backwards from the log."""
+"""What the log tells to views that may not know it: what a record said before, and what a batch did."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from pyramid.request import Request
@@ -34,3 +35,22 @@ def last_change(request: Request, kind: Kind, row: Any) -> Any:
         AdminActivity.kind == kind.name, AdminActivity.record_id == row.id
     )
     return request.dbsession.execute(query.order_by(AdminActivity.id.desc()).limit(1)).one_or_none()
+
+
+def batch_entries(request: Request, kind: Kind, batch: str) -> Sequence[Any]:
+    """Return a batch's entries of one kind, oldest first: rows with ``id, record_id, action, changes``."""
+    wanted = (AdminActivity.id, AdminActivity.record_id, AdminActivity.action, AdminActivity.changes)
+    query = select(*wanted).where(AdminActivity.batch == batch, AdminActivity.kind == kind.name)
+    return request.dbsession.execute(query.order_by(AdminActivity.id)).all()
+
+
+def changed_since(request: Request, kind: Kind, entries: Sequence[Any]) -> set[int]:
+    """Return the ids of the records that changed again after the last of these entries."""
+    if not entries:
+        return set()
+    query = select(AdminActivity.record_id).where(
+        AdminActivity.kind == kind.name,
+        AdminActivity.record_id.in_({entry.record_id for entry in entries}),
+        AdminActivity.id > entries[-1].id,
+    )
+    return set(request.dbsession.scalars(query))

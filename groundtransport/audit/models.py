@@ -17,13 +17,13 @@ ROTATE, ARCHIVE = "rotate", "archive"
 
 
 class CanonicalJSON(TypeDecorator[Any]):
-    """JSON kept as the very text that is signed."""
+    """JSON kept as the very text that is signed. A text is taken for that: no entry's changes are a text."""
 
     impl = Text
     cache_ok = True
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str:
-        return canonical(value)
+        return value if isinstance(value, str) else canonical(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:
         return json.loads(value)

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from urllib.parse import urlencode
 
 from sqlalchemy import ColumnElement, func
+from sqlalchemy.orm import InstrumentedAttribute
 
 from groundtransport.audit.models import AdminActivity
 from groundtransport.records.query import ListQuery, only_once, read_page
@@ -36,14 +37,14 @@ def read(sent: Mapping[str, list[str]], default_size: int) -> ActivityQuery:
     texts["q"] = texts["q"] or once.get("search[value]", "").replace("\0", "").strip()
     texts["airport_code"] = texts["airport_code"].upper()
     for name in ("from", "to"):
-        texts[name] = texts[name] if _day(texts[name]) else ""
+        texts[name] = texts[name] if day(texts[name]) else ""
     number = texts["record_id"]
     texts["record_id"] = number if number.isascii() and number.isdigit() and len(number) <= 18 else ""
     return ActivityQuery(read_page(sent, default_size), {name: text for name, text in texts.items() if text})
 
 
 def conditions(query: ActivityQuery) -> list[ColumnElement[bool]]:
-    """Return what an entry must fulfil, all of it. Days are whole days in UTC."""
+    """Return what an entry must fulfil, all of it."""
     given = query.given
     found = [getattr(AdminActivity, name) == given[name] for name in EXACT if name in given]
     if "record_id" in given:
@@ -53,17 +54,20 @@ def conditions(query: ActivityQuery) -> list[ColumnElement[bool]]:
         found.append(person.contains(fold(given["actor"]).strip(), autoescape=True))
     words = fold(given.get("q", "")[:200]).split()
     found += [AdminActivity.search_text.contains(word, autoescape=True) for word in words]
-    first, last = _day(given.get("from", "")), _day(given.get("to", ""))
-    if first:
-        found.append(AdminActivity.at >= first)
-    if last:
-        found.append(AdminActivity.at < last + timedelta(days=1))
-    return found
+    return found + days(AdminActivity.at, given)
 
 
-def _day(text: str) -> datetime | None:
+def days(at: InstrumentedAttribute[datetime], given: Mapping[str, str]) -> list[ColumnElement[bool]]:
+    """Return that a moment is on the days ``from`` to ``to`` in UTC, as far as they are given."""
+    first, last = day(given.get("from", "")), day(given.get("to", ""))
+    found = [at >= first] if first else []
+    return [*found, at < last + timedelta(days=1)] if last else found
+
+
+def day(text: str) -> datetime | None:
+    """Return the beginning of a day in ISO 8601, else None."""
     try:
-        day = date.fromisoformat(text)
+        found = date.fromisoformat(text)
     except ValueError:
         return None
-    return datetime(day.year, day.month, day.day, tzinfo=UTC) if 1 < day.year < 9999 else None
+    return datetime(found.year, found.month, found.day, tzinfo=UTC) if 1 < found.year < 9999 else None

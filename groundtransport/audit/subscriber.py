@@ -6,12 +6,13 @@ The head of the chain is taken last, so that writers meet only there and cannot 
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from groundtransport.audit import checkpoints
 from groundtransport.audit.chain import Key, canonical, text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
+from groundtransport.bulk import insert_rows
 from groundtransport.db import limit_waiting, now
 from groundtransport.events import RecordChanged
 from groundtransport.text import PART, fold
@@ -39,11 +40,11 @@ class Auditor:
         moment = now()
         mac = head.mac
         for number, entry in enumerate(queue, head.number + 1):
-            entry |= {"id": number, "at": moment, "key_id": self.key.key_id}
-            mac = self.key.sign(text_of({**entry, "changes": canonical(entry["changes"])}, mac))
+            entry |= {"id": number, "at": moment, "key_id": self.key.key_id, "changes": canonical(entry["changes"])}
+            mac = self.key.sign(text_of(entry, mac))
             entry |= {"mac": mac, "search_text": PART.join((fold(entry["label"]), fold(entry["actor"])))}
         limit_waiting(session)
-        session.execute(insert(AdminActivity), queue)
+        insert_rows(session, AdminActivity, queue)
         last = head.number + len(queue)
         session.execute(update(AuditHead).where(AuditHead.id == 1).values(number=last, mac=mac))
         if self.clerk.due(head.number, last):

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pyramid.request import Request
@@ -11,14 +11,23 @@ from pyramid.view import view_config, view_defaults
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
+from groundtransport.accounts.securitylog import Event, record
 from groundtransport.audit.models import AdminActivity
 from groundtransport.audit.query import conditions, read
+from groundtransport.i18n import _, translated
 from groundtransport.records.fields import Field
 from groundtransport.records.query import number, page_numbers, read_slice
 from groundtransport.resources import Activity, AnyRecord
 from groundtransport.security import Permission
 
-ACTIONS = ("create", "update", "delete", "restore", "purge")
+# The log's actions, and how a page says them.
+ACTIONS = {
+    "create": _("create"),
+    "update": _("update"),
+    "delete": _("delete"),
+    "restore": _("restore"),
+    "purge": _("purge"),
+}
 CSV_MAX = 100_000  # entries of one file
 HISTORY_MAX = 1_000  # entries of one record on its page
 COLUMNS = ("id", "at", "actor", "action", "kind", "record_id", "label", "changes", "batch")  # of the JSON
@@ -48,6 +57,7 @@ def readable(request: Request, found: list[dict[str, Any]]) -> list[dict[str, An
     """Return entries with their changes in words and the title of their kind."""
     kinds = request.registry["kinds"]
     for entry in found:
+        entry["action_word"] = ACTIONS.get(entry["action"], entry["action"])
         entry["words"] = in_words(kinds, entry)
         entry["kind_title"] = kinds[entry["kind"]].title if entry["kind"] in kinds else entry["kind"]
     return found
@@ -92,6 +102,7 @@ class ActivityViews:
             "last": last,
             "query": self.query,
             "actions": ACTIONS,
+            "csv_max": CSV_MAX,
         }
 
     @view_config(ajax=True, renderer="json")
@@ -105,26 +116,38 @@ class ActivityViews:
     def csv(self) -> Response:
         """The entries of the query as a file, the newest first; a change a line, in words."""
         found = readable(self.request, entries(self.dbsession, 0, CSV_MAX, *self.conditions))
-        response = Response(as_csv(found), content_type="text/csv", charset="utf-8")
-        response.content_disposition = 'attachment; filename="activity.csv"'
-        return response
+        record(self.request, Event.EXPORT, what="activity log", entries=len(found))
+        return csv_response("activity.csv", as_csv(found))
 
 
 HEADER = ("number", "time (UTC)", "person", "action", "kind", "record", "name", "field", "old", "new", "batch")
 
 
 def as_csv(found: list[dict[str, Any]]) -> str:
-    """Return entries as CSV. A cell that a spreadsheet would take for a formula begins with an apostrophe."""
+    """Return entries as CSV, a change a line."""
+    return csv_of(HEADER, (cells for entry in found for cells in _lines(entry)))
+
+
+def _lines(entry: dict[str, Any]) -> Iterator[tuple[object, ...]]:
+    facts = [translated(entry[name]) for name in ("id", "at", "actor", "action", "kind_title", "record_id", "label")]
+    for words in entry["words"] or [("", "", "")]:
+        yield (*facts, *map(translated, words), entry["batch"])
+
+
+def csv_of(header: tuple[str, ...], lines: Iterable[tuple[object, ...]]) -> str:
+    """Return lines as CSV. A cell that a spreadsheet would take for a formula begins with an apostrophe."""
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(
-        ("number", "time (UTC)", "person", "action", "kind", "record", "name", "field", "old", "new", "batch")
-    )
-    for entry in found:
-        facts = [entry[name] for name in ("id", "at", "actor", "action", "kind_title", "record_id", "label")]
-        for words in entry["words"] or [("", "", "")]:
-            writer.writerow([inert(str(cell)) for cell in (*facts, *words, entry["batch"])])
+    writer.writerow(header)
+    writer.writerows([inert(str(cell)) for cell in line] for line in lines)
     return out.getvalue()
+
+
+def csv_response(name: str, text: str) -> Response:
+    """Return a CSV file to be saved under a name."""
+    response = Response(text, content_type="text/csv", charset="utf-8")
+    response.content_disposition = f'attachment; filename="{name}"'
+    return response
 
 
 def inert(text: str) -> str:

@@ -1,14 +1,15 @@
-"""``/admin``: what there is, and what was done last."""
+"""``/admin``: what there is, what is missing and what was done last; and one search over every kind."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from pyramid.config import Configurator
 from pyramid.request import Request
 from pyramid.view import view_config
-from sqlalchemy import func, select
 
-from groundtransport.audit.views import entries
-from groundtransport.records import listing
+from groundtransport.audit.views import entries, for_page
+from groundtransport.dashboard import figures
+from groundtransport.dashboard.weeks import last_weeks
 from groundtransport.resources import Admin
 from groundtransport.security import Permission
 
@@ -23,21 +24,22 @@ LATEST = 10  # entries
     renderer="groundtransport:dashboard/templates/dashboard.jinja2",
 )
 def dashboard(context: Admin, request: Request) -> dict[str, Any]:
-    kinds = request.registry["kinds"].values()
+    dbsession, kinds = request.dbsession, list(request.registry["kinds"].values())
     return {
-        "counts": [(kind, listing.count(request.dbsession, kind, listing.live(kind))) for kind in kinds],
-        "airports": [(kind, busiest(request.dbsession, kind)) for kind in kinds],
-        "entries": entries(request.dbsession, 0, LATEST),
-        "titles": {kind.name: kind.title for kind in kinds},
+        "cards": [
+            {
+                "kind": kind,
+                "total": figures.total(dbsession, kind),
+                "statuses": figures.statuses(dbsession, kind),
+                "gaps": figures.gaps(dbsession, kind),
+                "may_create": bool(request.has_permission(Permission.CREATE, context[kind.name])),
+            }
+            for kind in kinds
+        ],
+        "airports": figures.busiest(dbsession, kinds, BUSIEST),
+        "weeks": last_weeks(dbsession, datetime.now(UTC).date()),
+        "entries": for_page(request, entries(dbsession, 0, LATEST)),
     }
-
-
-def busiest(dbsession: Any, kind: Any) -> list[Any]:
-    """Return the airports with most records of a kind: name, code and number."""
-    model, number = kind.model, func.count()
-    wanted = select(model.airport_name, model.airport_code, number).where(listing.live(kind))
-    grouped = wanted.group_by(model.airport_name, model.airport_code)
-    return list(dbsession.execute(grouped.order_by(number.desc(), model.airport_name).limit(BUSIEST)))
 
 
 def includeme(config: Configurator) -> None:

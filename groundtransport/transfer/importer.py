@@ -1,36 +1,44 @@
 """Rows of text into records. It knows no file format and no terminal."""
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import colander
+import phonenumbers
 from pyramid.registry import Registry
 from sqlalchemy.orm import Session
 
-from groundtransport.db import transaction
+from groundtransport.airports import lookup
+from groundtransport.airports.models import Airport
+from groundtransport.airports.names import code_of
+from groundtransport.db import in_bulk, transaction
 from groundtransport.events import Actor
-from groundtransport.records.forms import find_place, values_of, warnings_of
+from groundtransport.i18n import translated
+from groundtransport.records.fields import Place
+from groundtransport.records.forms import values_of, warnings_of
 from groundtransport.records.kind import Kind
 from groundtransport.records.writer import Writer
 
 log = logging.getLogger(__name__)
 
-CHUNK = 200  # rows a transaction: few enough that others can write in between
+CHUNK = 500  # rows a transaction: few enough that others can write in between
+SCHEMAS = 1_000  # airports whose bound schema is kept
+
+_BAD_BYTES = re.compile("[\udc80-\udcff]")  # as they were read: see csvfile.open_text
 
 Row = Mapping[str, str]
-
-
-class RowRefused(ValueError):
-    """The row is no record; the message says why, field by field."""
 
 
 @dataclass
 class Counts:
     created: int = 0
     refused: int = 0
-    warnings: list[str] = field(default_factory=list)
+    doubtful: int = 0
+    first_warning: str = ""
 
 
 class Importer:
@@ -39,39 +47,54 @@ class Importer:
     def __init__(self, registry: Registry, kind: Kind, actor: Actor) -> None:
         self.registry, self.kind, self.actor = registry, kind, actor
         self.counts = Counts()
+        self._schemas: dict[str, colander.MappingSchema] = {}
+        self._dbsession: Session | None = None  # of the chunk at hand
+        phonenumbers.enable_pattern_cache()  # a file of the whole world needs more patterns than Python keeps
 
     def run(self, rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
         """Create a record of each row; yield every row with "" or with what is wrong with it."""
         rows = iter(rows)
         while chunk := [row for _, row in zip(range(CHUNK), rows, strict=False)]:
-            with transaction(self.registry["engine"]) as dbsession:
-                outcome = [(row, self._outcome(dbsession, row)) for row in chunk]
-            self.counts.created += sum(not error for _, error in outcome)
-            self.counts.refused += sum(bool(error) for _, error in outcome)
-            yield from outcome
+            with transaction(in_bulk(self.registry["engine"])) as self._dbsession:
+                outcome = [(row, *self._read(row)) for row in chunk]
+                good = [values for _, _, values in outcome if values is not None]
+                Writer(self._dbsession, self.registry.notify, self.kind, self.actor).create_all(good)
+            self.counts.created += len(good)
+            self.counts.refused += len(chunk) - len(good)
+            yield from ((row, error) for row, error, _ in outcome)
 
-    def _outcome(self, dbsession: Session, row: Row) -> str:
-        try:
-            self._create(dbsession, row)
-        except RowRefused as refused:
-            return str(refused)
-        return ""
-
-    def _create(self, dbsession: Session, row: Row) -> None:
+    def _read(self, row: Row) -> tuple[str, dict[str, Any] | None]:
+        """Return "" and a row's values, or what is wrong with it and None."""
         texts = {name: row[name] for name in self.kind.fields if row.get(name)}
-        if any("\udc80" <= char <= "\udcff" for text in texts.values() for char in text):
-            raise RowRefused("The row is not valid UTF-8.")
-        country = self.registry["settings"].default_country
-        place = find_place(dbsession, texts.get("airport_name", ""), country)
-        schema = self.kind.schema().bind(place=place)
-        values = values_of(place, _deserialize(schema, texts))
-        Writer(dbsession, self.registry.notify, self.kind, self.actor).create(values)
-        self.counts.warnings += warnings_of(schema, values)
+        if any(_BAD_BYTES.search(text) for text in texts.values() if not text.isascii()):
+            return "The row is not valid UTF-8.", None
+        schema = self._schema_at(texts.get("airport_name", ""))
+        try:
+            values = values_of(schema.bindings["place"], schema.deserialize(texts))
+        except colander.Invalid as invalid:
+            return " ".join(translated(message) for child in invalid.children for message in child.messages()), None
+        for warning in warnings_of(schema, values):
+            self.counts.doubtful += 1
+            self.counts.first_warning = self.counts.first_warning or translated(warning)
+        return "", values
 
+    def _schema_at(self, airport_name: str) -> colander.MappingSchema:
+        """Return the schema of a record at that airport. The last thousand are kept: binding takes long."""
+        key = code_of(airport_name) or ""
+        schema = self._schemas.pop(key, None) or self._bind(airport_name)
+        self._schemas[key] = schema  # the newest last
+        if len(self._schemas) > SCHEMAS:
+            del self._schemas[next(iter(self._schemas))]
+        return schema
 
-def _deserialize(schema: colander.MappingSchema, texts: Mapping[str, str]) -> dict[str, Any]:
-    try:
-        values: dict[str, Any] = schema.deserialize(texts)
-    except colander.Invalid as invalid:
-        raise RowRefused(" ".join(message for child in invalid.children for message in child.messages())) from None
-    return values
+    def _bind(self, airport_name: str) -> colander.MappingSchema:
+        assert self._dbsession is not None
+        airport = lookup.by_airport_name(self._dbsession, airport_name)
+        if airport is None:
+            return self.kind.schema().bind(place=Place(self.registry["settings"].default_country))
+        self._dbsession.expunge(airport)  # it outlives the chunk
+        return self.kind.schema().bind(place=Place(airport.country, airport, partial(self._cities, airport)))
+
+    def _cities(self, airport: Airport) -> lookup.Cities:
+        assert self._dbsession is not None
+        return lookup.cities(self._dbsession, airport)

@@ -14,18 +14,11 @@ from groundtransport.records.kind import Kind
 
 AIRPORTS = 400  # the number of airports that records spread over, the first far more often than the last
 FIRST = (
-    "Alpha",
-    "Blue Line",
-    "Harbor",
-    "Sunrise",
-    "Metro",
-    "Northern",
-    "Eagle",
-    "Crown",
-    "Valley",
-    "Pioneer",
-    "Coral",
-    "Summit",
+    *("Alpha", "Blue", "Harbor", "Sunrise", "Metro", "Northern", "Eagle", "Crown", "Valley", "Pioneer", "Coral"),
+    *("Summit", "Adams", "Baker", "Castillo", "Dubois", "Eriksen", "Fontaine", "Garcia", "Haas", "Ivanov", "Jensen"),
+    *("Keller", "Lopes", "Moreau", "Novak", "Okafor", "Peralta", "Quiroga", "Rossi", "Santos", "Tanaka", "Ueda"),
+    *("Vargas", "Weber", "Xu", "Young", "Zimmermann", "Lakeside", "Redwood", "Granite", "Atlas", "Comet", "Delta"),
+    *("Falcon", "Gateway", "Horizon", "Liberty", "Orion", "Prairie"),
 )
 SECOND = (
     "Coaches",
@@ -40,6 +33,8 @@ SECOND = (
     "Tours",
 )
 LEGAL = ("", "", "", " Ltd", " Inc.", " & Sons", " GmbH", " S.A.")
+# A name that stands in 37 of a million records: something rare to search for.
+RARE, RARE_EVERY = "Zephyrine", 27_027
 STREETS = (
     "Terminal Drive",
     "Airport Road",
@@ -59,21 +54,34 @@ PLACES = (
 )
 
 
-def rows(dbsession: Session, kind: Kind, number: int, seed: int) -> Iterator[dict[str, str]]:
-    """Yield ``number`` rows of texts, as a file would hold them."""
-    chance = random.Random(f"{kind.name} {seed}")  # noqa: S311  # nothing secret
-    known = (Airport.withdrawn_at.is_(None), Airport.name.contains("International"))  # where buses are likeliest
-    airports = list(dbsession.scalars(select(Airport).where(*known).order_by(Airport.code)))
-    airports = chance.sample(airports, min(AIRPORTS, len(airports)))
-    cities = {airport.code: lookup.cities(dbsession, airport) for airport in airports}
-    for _ in range(number):
-        airport = airports[int(len(airports) * chance.random() ** 3)]
-        row = _row(chance, airport, cities[airport.code])
-        yield {name: text for name, text in row.items() if name in kind.fields}
+class Sampler:
+    """Makes rows for one kind; the database is asked once, at the beginning."""
+
+    def __init__(self, dbsession: Session, kind: Kind, seed: int) -> None:
+        self.kind = kind
+        self.chance = random.Random(f"{kind.name} {seed}")  # noqa: S311  # nosec B311 # nothing secret
+        known = (Airport.withdrawn_at.is_(None), Airport.name.contains("International"))  # where buses are likeliest
+        airports = list(dbsession.scalars(select(Airport).where(*known).order_by(Airport.code)))
+        self.airports = self.chance.sample(airports, min(AIRPORTS, len(airports)))
+        self.cities = {airport.code: lookup.cities(dbsession, airport) for airport in self.airports}
+        for airport in self.airports:
+            dbsession.expunge(airport)
+
+    def rows(self, number: int) -> Iterator[dict[str, str]]:
+        """Yield ``number`` rows of texts, as a file would hold them."""
+        for count in range(1, number + 1):
+            airport = self.airports[int(len(self.airports) * self.chance.random() ** 3)]
+            row = _row(self.chance, airport, self.cities[airport.code])
+            if count % RARE_EVERY == 0:
+                row["company_name"] = f"{RARE} {row['company_name']}"
+            yield {name: text for name, text in row.items() if name in self.kind.fields}
 
 
 def _row(chance: random.Random, airport: Airport, cities: lookup.Cities) -> dict[str, str]:
-    company = f"{chance.choice(FIRST)} {chance.choice(SECOND)}{chance.choice(LEGAL)}"
+    first = chance.choice(FIRST)
+    if chance.random() < 0.6:
+        first = f"{first} & {chance.choice(FIRST)}"
+    company = f"{first} {chance.choice(SECOND)}{chance.choice(LEGAL)}"
     state = find_state(airport.country, airport.state) if airport.state else None
     host = "".join(char for char in company.lower() if char.isalnum() and char.isascii())
     number = chance.randrange(1, 1000)

@@ -1,0 +1,41 @@
+"""``/admin/search?q=``: one search over every kind; each part leads on to the list with the same search."""
+
+from typing import Any
+
+from pyramid.request import Request
+from pyramid.view import view_config
+
+from groundtransport.records import listing
+from groundtransport.records.kind import Kind, label_of
+from groundtransport.records.links import list_address, of_rows
+from groundtransport.records.query import ListQuery, only_once
+from groundtransport.resources import Admin
+from groundtransport.security import Permission
+
+SHOWN = 10  # records of a kind
+
+
+@view_config(
+    context=Admin,
+    name="search",
+    request_method="GET",
+    permission=Permission.VIEW,
+    renderer="groundtransport:dashboard/templates/search.jinja2",
+)
+def search(context: Admin, request: Request) -> dict[str, Any]:
+    """The newest records of every kind that match; nothing is looked for where nothing was asked."""
+    q = only_once(request.GET.dict_of_lists()).get("q", "").strip()
+    kinds = request.registry["kinds"].values() if q else ()
+    return {"q": q, "found": [_found(context, request, kind, q) for kind in kinds]}
+
+
+def _found(context: Admin, request: Request, kind: Kind, q: str) -> dict[str, Any]:
+    query = ListQuery(q=q, page_size=SHOWN)
+    page = listing.page(request.dbsession, kind, query)
+    collection: Any = context[kind.name]
+    actions = of_rows(request, collection, query.state())
+    for row in page.rows:
+        row["label"] = label_of(kind, row, row["id"])
+        row["actions"] = actions(row["id"])
+        row["open"] = list_address(request, kind, query.state() + f"&view={row['id']}")
+    return {"kind": kind, "page": page, "all": list_address(request, kind, query.state())}
