@@ -5,7 +5,7 @@
   if (!field) return;
 
   const codeOf = (text) => text.match(/\(\s*([a-z0-9]{3,4})\s*\)\s*$/i)?.[1].toUpperCase() ?? "";
-  const list = element("ul", { id: `${field.id}-list`, role: "listbox", class: "airport-list", "aria-label": "Airports", hidden: "" });
+  const list = element("ul", { id: `${field.id}-list`, role: "listbox", class: "airport-list", "aria-label": t("Airports"), hidden: "" });
   const spoken = element("div", { class: "airport-state", role: "status" });
   let asking = new AbortController();
   let timer = 0;
@@ -14,7 +14,7 @@
   const attributes = { role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list.id };
   for (const [name, value] of Object.entries(attributes)) field.setAttribute(name, value);
   field.parentElement.append(list, spoken);
-  field.form.querySelector("[name=refresh]").hidden = true;
+  field.form.querySelector("[name=refresh]").remove();
 
   // The list
 
@@ -55,8 +55,8 @@
     list.replaceChildren(...airports.map(optionOf));
     list.hidden = airports.length === 0;
     field.setAttribute("aria-expanded", String(airports.length > 0));
-    const count = airports.length === 1 ? "1 airport" : `${airports.length} airports`;
-    say(airports.length ? count : "No airport found.", airports.length > 0);
+    const count = airports.length === 1 ? t("1 airport") : t("{n} airports", { n: airports.length });
+    say(airports.length ? count : t("No airport found."), airports.length > 0);
     if (airports.length) activate(list.firstElementChild);
     else field.removeAttribute("aria-activedescendant");
   }
@@ -78,18 +78,48 @@
     } catch ({ reason }) {
       if (reason === "dropped") return;
       close();
-      if (reason === "signed-out") say("You are signed out. ", false, element("a", { href: "/login", target: "_blank" }, "Sign in in a new tab"));
-      else say("The airports could not be searched. Type on to try again.");
+      if (reason === "signed-out") say(t("You are signed out.") + " ", false, signInLink());
+      else say(t("The airports could not be searched.") + " ", false, retryButton());
     }
+  }
+
+  const signInLink = () => element("a", { href: "/login?next=/admin/session/again", target: "_blank" }, t("Sign in in a new tab"));
+
+  function retryButton() {
+    const button = element("button", { type: "button", class: "btn btn-sm btn-outline-secondary" }, t("Try again"));
+    button.addEventListener("click", () => {
+      field.focus();
+      look();
+    });
+    return button;
   }
 
   // Choosing
 
   function choose(option) {
-    field.value = option.dataset.name;
+    take(option.dataset.name);
+  }
+
+  function take(name) {
+    field.value = name;
     close();
-    say(`${option.dataset.name} chosen`, true);
+    say(t("{airport} chosen", { airport: name }), true);
     announce();
+  }
+
+  // Who types a code, or all but the code, and goes on before the list is there, has chosen too.
+  async function settle() {
+    const text = field.value.trim();
+    if (!text || codeOf(text)) return;
+    asking = new AbortController();
+    try {
+      const { airports } = await ask(`/admin/airports?q=${encodeURIComponent(text)}`, { signal: asking.signal });
+      const [first] = airports;
+      const isMeant = first && (airports.length === 1 || first.code === text.toUpperCase());
+      if (isMeant && field.value.trim() === text && document.activeElement !== field) take(first.airport_name);
+    } catch {
+      // It stays as it was typed; the save will tell.
+    }
   }
 
   // A complete code, chosen or typed, names an airport; no code, none.
@@ -111,6 +141,7 @@
     ArrowDown: () => (isOpen() ? step(1) : look()),
     ArrowUp: () => (isOpen() ? step(-1) : look()),
     Enter: () => isOpen() && choose(active()),
+    Tab: () => isOpen() && choose(active()),
     Escape: () => isOpen() && close(),
   };
 
@@ -118,7 +149,7 @@
     const act = onKey[event.key];
     if (!act || event.isComposing || event.altKey) return;
     // With the list closed, Enter sends the form and Escape is the browser's.
-    if (isOpen() || event.key.startsWith("Arrow")) event.preventDefault();
+    if (event.key !== "Tab" && (isOpen() || event.key.startsWith("Arrow"))) event.preventDefault();
     act();
   });
   field.addEventListener("input", () => {
@@ -128,6 +159,7 @@
   field.addEventListener("blur", () => {
     close();
     announce();
+    settle();
   });
   list.addEventListener("pointerdown", (event) => event.preventDefault()); // the focus stays in the field
   list.addEventListener("click", (event) => {

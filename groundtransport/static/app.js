@@ -1,8 +1,20 @@
-// Every page: where the focus begins, times in the reader's zone, one submit at a time, and a few keys.
+// Every page: where the focus begins, messages that are spoken, times in the reader's zone, one submit at a time, and what a person prefers.
 (() => {
-  const KEYS_OFF = "groundtransport.keys-off";
-
   document.querySelector("[data-focus]")?.focus();
+
+  // Messages: a live region speaks of what comes into it, not of what it held from the start. So they come in once more.
+
+  const SPOKEN = 150; // ms; a screen reader has seen the empty region by then
+  const messages = document.querySelector("#messages");
+  const told = [...messages.children];
+  if (told.length) {
+    messages.style.minHeight = `${messages.offsetHeight}px`; // nothing moves meanwhile
+    messages.replaceChildren();
+    setTimeout(() => {
+      messages.append(...told);
+      messages.style.minHeight = "";
+    }, SPOKEN);
+  }
 
   // Times
 
@@ -13,12 +25,17 @@
     return `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
   }
 
-  for (const time of document.querySelectorAll("time[datetime]")) {
+  // A day by itself has no zone; it is only written shorter.
+  const short = new Intl.DateTimeFormat(document.documentElement.lang, { day: "numeric", month: "short", timeZone: "UTC" });
+  for (const time of document.querySelectorAll("time[data-day]")) time.textContent = short.format(new Date(time.dateTime));
+
+  window.showTime = (time) => {
     const at = new Date(time.dateTime);
-    if (Number.isNaN(at.getTime())) continue;
+    if (Number.isNaN(at.getTime())) return;
     time.title = `${at.toISOString().slice(0, 19).replace("T", " ")} UTC`;
     time.textContent = local(at);
-  }
+  };
+  for (const time of document.querySelectorAll("time[datetime]:not([data-day])")) showTime(time);
 
   // A second click must not send a form twice.
 
@@ -41,38 +58,25 @@
     for (const form of document.querySelectorAll("form[data-sent]")) lock(form, false);
   });
 
-  // Keys
+  // Light or dark: at once, and without leaving a form that is being filled in.
 
-  const keys = document.querySelector("[data-keys]");
-  const switched = keys?.querySelector("input");
-  if (keys) {
-    keys.hidden = !document.querySelector("#q");
-    switched.checked = !localStorage.getItem(KEYS_OFF);
-    switched.addEventListener("change", () => {
-      if (switched.checked) localStorage.removeItem(KEYS_OFF);
-      else localStorage.setItem(KEYS_OFF, "1");
-    });
-  }
-
-  function save(event) {
-    const form = document.querySelector("form#record");
-    if (!form) return;
+  const themes = document.querySelector("form[data-themes]");
+  themes?.addEventListener("submit", (event) => {
     event.preventDefault();
-    form.requestSubmit(form.querySelector("[data-save]"));
-  }
-
-  function search(event) {
-    const field = document.querySelector("#q");
-    const isTyping = event.target.closest("input, textarea, select, [contenteditable]");
-    if (!field || !switched?.checked || isTyping || document.querySelector("dialog[open]")) return;
-    event.preventDefault();
-    field.focus();
-    field.select();
-  }
-
-  document.addEventListener("keydown", (event) => {
-    const withControl = event.ctrlKey || event.metaKey;
-    if (withControl && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "s") save(event);
-    if (!withControl && !event.altKey && event.key === "/") search(event);
+    event.stopPropagation();
+    const chosen = event.submitter;
+    document.documentElement.dataset.theme = chosen.value;
+    for (const button of themes.querySelectorAll("button")) button.setAttribute("aria-pressed", String(button === chosen));
+    prefer("theme", chosen.value);
   });
+
+  // What a person chooses on the way is kept with their account, without leaving the page.
+
+  window.prefer = (name, value) => {
+    const token = document.querySelector("[name=csrf_token]")?.value ?? "";
+    const body = new URLSearchParams({ [name]: value, csrf_token: token });
+    const headers = { "X-Requested-With": "XMLHttpRequest" };
+    // What cannot be kept holds for this page all the same.
+    fetch("/admin/profile/preferences", { method: "POST", body, headers, redirect: "manual" }).catch(() => {});
+  };
 })();

@@ -9,19 +9,22 @@
     }
   }
 
-  // Return the answer as "json" or "text"; throw a Refusal. The time-out covers the body, too.
-  window.ask = async (address, { as = "json", signal }) => {
+  // Return the answer as "json" or "text", its headers going to `headers`; throw a Refusal. The time-out covers the body, too.
+  window.ask = async (address, { as = "json", signal = new AbortController().signal, method = "GET", send = {}, headers = () => {} } = {}) => {
     const accept = as === "json" ? "application/json" : "text/html";
     try {
       const response = await fetch(address, {
-        headers: { Accept: accept },
+        method,
+        headers: { Accept: accept, ...send },
         redirect: "manual", // a redirect leads to the sign-in page, whose HTML is no answer
         signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]),
       });
       if (response.type === "opaqueredirect") throw new Refusal("signed-out");
       if (response.status === 404) throw new Refusal("gone");
       if (!response.ok) throw new Refusal("failed");
-      return await response[as]();
+      const answer = await response[as]();
+      headers(response.headers);
+      return answer;
     } catch (error) {
       if (signal.aborted) throw new Refusal("dropped");
       throw error instanceof Refusal ? error : new Refusal("failed");

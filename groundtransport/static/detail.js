@@ -1,84 +1,209 @@
-// The detail dialog: a "View" link shows its record over the list; without this script it leads to the record itself.
+// The detail dialog: a record over the list, at an address of its own. Without this script the address shows it on the page.
 (() => {
   const dialog = document.querySelector("#detail");
   if (!dialog) return;
   const body = dialog.querySelector(".detail-body");
-  const edit = dialog.querySelector("[data-edit]");
-  const history = dialog.querySelector("[data-history]");
+  const last = dialog.querySelector("[data-detail-last]");
+  const steps = { previous: dialog.querySelector("[data-step=previous]"), next: dialog.querySelector("[data-step=next]") };
+  const link = (name) => dialog.querySelector(`[data-${name}]`);
   let asking = new AbortController();
-  let opener = null;
+  let waiting = ""; // "first" or "last": which row to show once the next page is there
+  let isGoingBack = false; // the browser closes it, by Back
+
+  const rowOf = (id) => document.getElementById(`record-${id}`);
+  const rowsShown = () => [...document.querySelectorAll("#records tbody tr[id]")];
+  const idOf = (row) => row.id.slice("record-".length);
 
   function say(words, ...more) {
     body.replaceChildren(element("p", { class: "detail-state" }, words, ...more));
   }
 
-  function retryButton(address) {
-    const button = element("button", { type: "button", class: "btn btn-sm btn-outline-secondary" }, "Try again");
+  function retryButton(again) {
+    const button = element("button", { type: "button", class: "btn btn-sm btn-outline-secondary" }, t("Try again"));
     button.addEventListener("click", () => {
       dialog.querySelector(".btn-close").focus();
-      load(address);
+      again();
     });
     return button;
   }
 
-  function explain(reason, address) {
-    if (reason === "dropped") return;
-    edit.hidden = true;
-    history.hidden = true;
-    if (reason === "gone") say("This record was deleted.");
-    else if (reason === "signed-out") say("You are signed out. ", element("a", { href: signInAddress() }, "Sign in again"));
-    else say("The record could not be loaded. ", retryButton(address));
+  function offer(name, href) {
+    const shown = link(name);
+    if (!shown) return;
+    shown.hidden = !href;
+    if (href) shown.href = href;
   }
 
-  async function load(address) {
+  function explain(reason, again) {
+    if (reason === "dropped") return;
+    for (const name of ["edit", "copy", "action=delete"]) offer(name, "");
+    if (reason === "gone") say(t("This record was deleted."));
+    else if (reason === "signed-out") say(t("You are signed out.") + " ", element("a", { href: signInAddress() }, t("Sign in again")));
+    else say(t("The record could not be loaded.") + " ", retryButton(again));
+  }
+
+  // Who changed it last, and when
+
+  function showLast(headers) {
+    const by = headers.get("X-Changed-By");
+    const at = headers.get("X-Changed-At");
+    last.hidden = !by;
+    if (!by) return;
+    const time = element("time", { datetime: at }, at);
+    last.replaceChildren(t("Last changed by {person},", { person: decodeURIComponent(by) }) + " ", time);
+    showTime(time);
+  }
+
+  async function load(fragment) {
     asking.abort();
     asking = new AbortController();
-    showEdit();
-    say("Loading ...");
+    last.hidden = true;
+    say(t("Loading …"));
     try {
-      const fragment = await ask(address, { as: "text", signal: asking.signal });
-      const page = new DOMParser().parseFromString(fragment, "text/html");
+      const text = await ask(fragment, { as: "text", signal: asking.signal, headers: showLast });
+      const page = new DOMParser().parseFromString(text, "text/html");
       body.replaceChildren(...page.body.childNodes);
     } catch (refusal) {
-      explain(refusal.reason, address);
+      explain(refusal.reason, () => load(fragment));
     }
   }
 
-  function showEdit() {
-    const link = opener.closest("tr")?.querySelector("[data-action=edit]");
-    edit.hidden = !link;
-    if (link) edit.href = link.href;
-    history.hidden = false;
-    history.href = `${opener.getAttribute("href")}/history`;
+  // The record, and its neighbors in the list
+
+  function neighbor(row, by) {
+    const rows = rowsShown();
+    const beside = rows[rows.indexOf(row) + by];
+    if (beside) return { row: beside, href: list.address(idOf(beside)) };
+    const { page, pages } = list.table.page.info();
+    return page + by >= 0 && page + by < pages ? { turn: by, href: list.address(idOf(row)) } : null;
   }
 
-  function showName() {
-    const tag = opener.closest("tr")?.querySelector(".tag");
-    const name = opener.getAttribute("aria-label").replace(/^View /, "");
-    dialog.querySelector("[data-detail-name]").replaceChildren(...(tag ? [tag.cloneNode(true), " "] : []), name);
+  function showRecord(row) {
+    const id = idOf(row);
+    Object.assign(dialog.dataset, { record: id, version: row.dataset.version, label: row.dataset.label });
+    const tag = row.querySelector(".tag");
+    dialog.querySelector("[data-detail-name]").replaceChildren(...(tag ? [tag.cloneNode(true), " "] : []), row.dataset.label);
+    const { start, recordsDisplay } = list.table.page.info();
+    const [n, total] = [start + rowsShown().indexOf(row) + 1, recordsDisplay].map((number) => number.toLocaleString());
+    dialog.querySelector("[data-detail-place]").textContent = " · " + t("{n} of {total}", { n, total });
+    for (const [name, by] of [["previous", -1], ["next", 1]]) offer(`step=${name}`, neighbor(row, by)?.href);
+    offer("edit", row.querySelector("[data-action=edit]")?.getAttribute("href"));
+    offer("action=delete", row.querySelector("[data-action=delete]")?.getAttribute("href"));
+    const fragment = row.querySelector("[data-action=view]").getAttribute("href");
+    offer("history", `${fragment}/history`);
+    offer("copy", [`${list.here}/create?copy=${id}`, list.state()].filter(Boolean).join("&"));
+    offer("close", list.address());
+    load(fragment);
   }
 
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest("a[data-view]");
-    const isPlain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
-    if (!link || !isPlain) return;
-    event.preventDefault();
-    opener = link;
-    showName();
+  function open(row) {
+    showRecord(row);
+    show();
+  }
+
+  function show() {
+    if (dialog.open) return;
     dialog.showModal();
-    load(link.href);
+    dialog.querySelector("h2").focus();
+  }
+
+  // Opening is a step in the browser's history, so that Back closes it; going on to the next record is none.
+  function openAnew(row) {
+    const before = list.state();
+    open(row);
+    history.pushState({ over: before }, "", list.address(dialog.dataset.record));
+  }
+
+  function step(name) {
+    const row = rowOf(dialog.dataset.record);
+    const beside = row && neighbor(row, name === "next" ? 1 : -1);
+    if (!beside) {
+      if (!row) location.assign(steps[name].href);
+      return;
+    }
+    if (beside.row) {
+      open(beside.row);
+      history.replaceState(history.state, "", list.address(dialog.dataset.record));
+    } else {
+      waiting = beside.turn > 0 ? "first" : "last";
+      asking.abort();
+      say(t("Loading …"));
+      list.table.page(beside.turn > 0 ? "next" : "previous").draw("page");
+    }
+    if (steps[name].hidden) dialog.querySelector(".btn-close").focus();
+  }
+
+  document.querySelector("#records")?.addEventListener("list:drawn", () => {
+    const row = waiting && rowsShown().at(waiting === "first" ? 0 : -1);
+    waiting = "";
+    if (!row) return;
+    open(row);
+    history.replaceState(history.state, "", list.address(dialog.dataset.record));
+  });
+  document.querySelector("#records")?.addEventListener("list:trouble", ({ detail }) => {
+    if (waiting) explain(detail, () => list.table.draw("page"));
   });
 
-  // A click on the backdrop is a click on the dialog element itself.
+  // The browser's Back and Forward
+  document.querySelector("#records")?.addEventListener("list:view", ({ detail: id }) => {
+    if (!id && dialog.open) {
+      isGoingBack = true;
+      dialog.close();
+    } else if (id && rowOf(id)) {
+      open(rowOf(id));
+    } else if (id) {
+      location.reload(); // the server shows it
+    }
+  });
+
+  document.addEventListener("click", (event) => {
+    const isPlain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+    if (!isPlain || event.defaultPrevented) return;
+    const row = event.target.closest("#records tbody tr[id]");
+    const isOpener = event.target.closest("a[data-view]");
+    const isElsewhere = !row || event.target.closest("a, button, input, label, .col-select") || !getSelection().isCollapsed;
+    if (!isOpener && isElsewhere) return;
+    event.preventDefault();
+    openAnew(row);
+  });
+
   dialog.addEventListener("click", (event) => {
-    if (event.target === dialog) dialog.close();
+    const stepped = event.target.closest("[data-step]");
+    // A click on the backdrop is a click on the dialog element itself.
+    if (event.target !== dialog && !stepped && !event.target.closest("[data-close]")) return;
+    event.preventDefault();
+    if (stepped) step(stepped.dataset.step);
+    else dialog.close();
+  });
+
+  dialog.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    const name = { ArrowLeft: "previous", ArrowRight: "next" }[event.key];
+    if (!name) return;
+    event.preventDefault();
+    if (!steps[name].hidden) step(name);
   });
 
   dialog.addEventListener("close", () => {
     asking.abort();
-    const row = opener.closest("tr");
-    // The list may have been drawn anew below the dialog.
-    const link = opener.isConnected ? opener : document.querySelector(`#${row.id} [data-view]`);
-    link?.focus();
+    waiting = "";
+    const id = dialog.dataset.record;
+    dialog.dataset.record = "";
+    if (!isGoingBack && window.list) {
+      // Back to the step before, when nothing else has changed since; else the address is put right.
+      if (history.state?.over === list.state()) list.back();
+      else history.replaceState(null, "", list.address());
+    }
+    isGoingBack = false;
+    // The reader may be elsewhere already, and the list may have been drawn anew below the dialog.
+    const now = document.activeElement;
+    if (now !== document.body && !now.closest("#records, #detail")) return;
+    (rowOf(id)?.querySelector("a[data-view]") ?? document.querySelector("#records") ?? document.querySelector("#main")).focus();
   });
+
+  // A shared link: the server has put the record in already.
+  if (dialog.open) {
+    dialog.removeAttribute("open");
+    show();
+  }
 })();

@@ -9,12 +9,20 @@
   const pageSize = form.elements.page_size;
   const headers = [...listed.querySelectorAll("thead th")];
   const names = headers.map((header) => header.dataset.name);
+  const dialog = document.querySelector("#detail");
   let sizeChosen = new URLSearchParams(location.search).has("page_size");
   // A sort by something that is no column here holds until a header is used.
   let otherSort = names.includes(listed.dataset.sortedBy.replace("-", "")) ? "" : listed.dataset.sortedBy;
   const served = [...listed.tBodies[0].rows];
   let asking = new AbortController();
   let timer = 0;
+  // Where the length of the list is guessed, the last page is asked for as such.
+  let isGuessed = "estimate" in listed.dataset;
+  // The rows of the last answer: a neighbor far from the start is reached from them.
+  let shownRows = { start: Number(listed.dataset.start), ids: served.map((row) => Number(row.id.slice("record-".length))) };
+  // What the next draw does to the browser's history: a step of its own, or none ("replace"). Typing is one step.
+  let step = "replace";
+  let lastStep = "";
 
   // The list's state
 
@@ -41,19 +49,111 @@
     return params.toString();
   }
 
-  function showState() {
-    const text = state();
-    history.replaceState(history.state, "", text ? `${here}?${text}` : here);
-    const create = document.querySelector("[data-create]");
-    if (create) create.search = text;
-    document.querySelector("#signed-out a").href = signInAddress();
+  // Return the address of the list as it is, with a record's details over it, if it is to have them.
+  function address(view = "") {
+    const text = [state(), view && `view=${encodeURIComponent(view)}`].filter(Boolean).join("&");
+    return text ? `${here}?${text}` : here;
   }
 
-  function showCounts() {
+  function showState() {
+    const text = state();
+    const shown = address(dialog.dataset.record);
+    const isNew = step !== "replace" && step !== lastStep && shown !== location.pathname + location.search;
+    history[isNew ? "pushState" : "replaceState"](isNew ? null : history.state, "", shown);
+    lastStep = step.startsWith("typing") ? step : "";
+    step = "replace";
+    const create = document.querySelector("[data-create]");
+    if (create) create.search = text;
+    for (const field of document.querySelectorAll("[name=list_state]")) field.value = text;
+    document.querySelector(".menu [name=next]").value = address();
+    document.querySelector("#signed-out a").href = signInAddress();
+    for (const link of listed.querySelectorAll("tbody a[data-view]:not([data-action])")) {
+      link.href = address(link.closest("tr").id.slice("record-".length));
+    }
+  }
+
+  // Bring the list to the state that an address of its own tells: Back and Forward.
+  function restore() {
+    const params = new URLSearchParams(location.search);
+    for (const field of form.elements) {
+      if (field.name && !["sort", "page_size"].includes(field.name)) field.value = params.get(field.name) ?? "";
+    }
+    sizeChosen = params.has("page_size");
+    pageSize.value = params.get("page_size") ?? pageSize.dataset.usual;
+    const sort = params.get("sort") ?? "";
+    const index = names.indexOf(sort.replace("-", ""));
+    table.order(index < 0 ? [] : [[index, sort.startsWith("-") ? "desc" : "asc"]]);
+    otherSort = index < 0 ? sort : "";
+    table.page.len(Number(pageSize.value));
+    table.page((Number(params.get("page_no")) || 1) - 1);
+    step = "replace";
+    table.draw("page");
+  }
+
+  const sorted = (params) => {
+    params.delete("view");
+    params.sort();
+    return params.toString();
+  };
+  let isOwnStep = false;
+  // Leave the step that the details made: the list stays as it is.
+  function back() {
+    isOwnStep = true;
+    history.back();
+  }
+
+  addEventListener("popstate", () => {
+    const isOwn = isOwnStep;
+    isOwnStep = false;
+    if (isOwn) return;
+    const isMoved = sorted(new URLSearchParams(location.search)) !== sorted(new URLSearchParams(state()));
+    listed.dispatchEvent(new CustomEvent("list:view", { detail: new URLSearchParams(location.search).get("view") }));
+    if (isMoved) restore();
+  });
+
+  // The chips: the search and the filters in use, each a way to be rid of it
+
+  function titleOf(name) {
+    return form.elements[name].labels[0].textContent.trim();
+  }
+
+  function showChips() {
+    const chips = document.querySelector("[data-chips]");
     const given = filters();
-    document.querySelector("[data-clear]").hidden = given.size === 0;
+    const made = [...given].map(([name, value]) => {
+      const field = form.elements[name];
+      const shown = field.tagName === "SELECT" ? field.selectedOptions[0].text : value;
+      const hidden = element("span", { class: "visually-hidden" }, t("Remove:") + " ");
+      const cross = element("span", { "aria-hidden": "true" }, "×");
+      const without = new URLSearchParams(state());
+      for (const gone of [name, "page_no"]) without.delete(gone);
+      const href = without.size ? `${here}?${without}` : here;
+      return element("a", { class: "chip", href, "data-chip": name }, hidden, `${titleOf(name)}: ${shown} `, cross);
+    });
+    const focused = chips.contains(document.activeElement);
+    for (const chip of chips.querySelectorAll("[data-chip]")) chip.remove();
+    chips.prepend(...made);
+    chips.hidden = given.size === 0;
+    if (focused) (chips.hidden ? form.elements.q : chips.querySelector("a")).focus();
     given.delete("q");
     form.querySelector("[data-count]").textContent = given.size ? ` (${given.size})` : "";
+  }
+
+  function clear(gone) {
+    for (const field of form.elements) {
+      if (field.name && !["sort", "page_size"].includes(field.name) && gone(field.name)) field.value = "";
+    }
+    search("chip");
+  }
+
+  document.addEventListener("click", (event) => {
+    const chip = event.target.closest("[data-chip], [data-clear], [data-no-match] a");
+    if (!chip || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    clear((name) => !chip.dataset.chip || name === chip.dataset.chip);
+  });
+
+  function showEmptiness() {
     const none = table.page.info().recordsDisplay === 0;
     document.querySelector("[data-table]").hidden = none;
     document.querySelector("[data-no-match]").hidden = !none;
@@ -75,7 +175,28 @@
     }
     // The rows' links lead back to a page of this size.
     if (sizeChosen) params.set("page_size", pageSize.value);
+    showWay(params, data);
     return `${here}?${params}`;
+  }
+
+  // Tell the server a shorter way to the rows than counting from the start.
+  function showWay(params, data) {
+    const { start, ids } = shownRows;
+    const { recordsDisplay } = table.page.info();
+    if (isGuessed && data.start > start && data.start + data.length >= recordsDisplay) {
+      params.delete("start");
+      params.set("page_no", "last");
+    } else if (ids.length && data.start === start + ids.length) {
+      params.set("after", ids.at(-1));
+    } else if (ids.length && data.start + data.length === start) {
+      params.set("before", ids[0]);
+    }
+  }
+
+  function note(data, answer) {
+    isGuessed = Boolean(answer.recordsFilteredIsEstimate);
+    shownRows = { start: data.start, ids: answer.data.map((row) => row.id) };
+    document.querySelector("#list-truncated").hidden = !answer.truncated;
   }
 
   function load(data, done) {
@@ -84,25 +205,33 @@
     ask(requestFor(data), { signal: asking.signal }).then(
       (answer) => {
         showTrouble("");
-        keepPagerFocus(() => done(answer));
+        note(data, answer);
+        keepFocus(() => done(answer));
         // The last row of the last page went away.
-        if (!answer.data.length && answer.recordsFiltered) table.page("last").draw("page");
+        if (!answer.data.length && answer.recordsFiltered && !answer.truncated) table.page("last").draw("page");
       },
       (refusal) => {
         if (refusal.reason === "dropped") return;
         table.processing(false);
         showTrouble(refusal.reason === "signed-out" ? "signed-out" : "list-failed");
+        listed.dispatchEvent(new CustomEvent("list:trouble", { detail: refusal.reason }));
       },
     );
   }
 
-  // The pager's buttons are made anew at every draw; the one in use keeps the focus, or the page it led to.
-  function keepPagerFocus(draw) {
-    const used = document.activeElement?.dataset.dtIdx;
+  // The pager's buttons and the rows are made anew at every draw: what was in use keeps the focus, or what came in its place.
+  function keepFocus(draw) {
+    const used = document.activeElement;
+    const button = used?.dataset.dtIdx;
+    const row = used?.closest("#records tbody tr")?.sectionRowIndex;
     draw();
-    if (used === undefined) return;
-    const again = document.querySelector(`.dt-paging [data-dt-idx="${used}"]:not([aria-disabled=true])`);
-    (again ?? document.querySelector(".dt-paging [aria-current]"))?.focus();
+    if (button !== undefined) {
+      const again = document.querySelector(`.dt-paging [data-dt-idx="${button}"]:not([aria-disabled=true])`);
+      (again ?? document.querySelector(".dt-paging [aria-current]"))?.focus();
+    } else if (row !== undefined) {
+      const rows = listed.tBodies[0].rows;
+      (rows[Math.min(row, rows.length - 1)]?.querySelector("a[data-view]") ?? form.elements.q).focus();
+    }
   }
 
   function showTrouble(id) {
@@ -114,56 +243,28 @@
     }
   }
 
-  // The rows: text and nodes only, never a string that could be read as HTML
+  // The columns
 
-  const text = (value) => document.createTextNode(value ?? "");
-
-  function together(...nodes) {
-    const fragment = document.createDocumentFragment();
-    fragment.append(...nodes);
-    return fragment;
-  }
-
-  const shownAs = {
-    text,
-    airport: (value) => together(element("span", { class: "tag", translate: "no" }, value.slice(-4, -1)), ` ${value.slice(0, -6)}`),
-    phone: (value) => element("a", { href: `tel:${value.replaceAll(" ", "")}` }, value),
-    choice: (value, name) => element("span", { class: `badge status-${value}` }, choiceLabel(name, value)),
-  };
-
-  const copyOf = (cell) => together(...[...cell.childNodes].map((node) => node.cloneNode(true)));
-
-  function choiceLabel(name, value) {
-    const option = [...form.elements[name].options].find((one) => one.value === value);
-    return option ? option.text : value;
-  }
-
-  function actionLinks(row) {
-    const label = row.company_name || row.airport_name;
-    const links = Object.entries(row.actions).map(([name, address]) => {
-      const word = name[0].toUpperCase() + name.slice(1);
-      const link = element("a", { href: address, "data-action": name, "aria-label": `${word} ${label}` }, word);
-      if (name === "view") link.setAttribute("data-view", "");
-      return link;
-    });
-    return together(...links.flatMap((link) => [link, " "]));
-  }
+  const copyOf = (cell) => rows.together(...[...cell.childNodes].map((node) => node.cloneNode(true)));
+  const firstColumn = names.find((name) => name !== "select");
 
   function column(header) {
-    const { name, shownAs: manner } = header.dataset;
-    const isActions = name === "actions";
+    const { name } = header.dataset;
+    const isData = name !== "actions" && name !== "select";
     const show = (value, type, row, meta) => {
-      if (type !== "display") return isActions ? "" : value;
+      if (type !== "display") return isData ? value : "";
       if (!("id" in row)) return copyOf(served[meta.row].cells[meta.col]); // as the server rendered it
-      if (isActions) return actionLinks(row);
-      return value ? shownAs[manner](value, name) : text("");
+      const linked = row.company_name && names.includes("company_name") ? "company_name" : firstColumn;
+      return rows.cell(header, value, row, form, name === linked);
     };
-    const className = isActions ? "actions" : `col-${name}`;
-    return { name, data: name, type: "string", className, orderable: !isActions, render: show };
+    const className = name === "actions" ? name : `col-${name}`;
+    // A box has no value of its own in the answers.
+    return { name, data: name === "select" ? "version" : name, type: "string", className, orderable: isData, render: show };
   }
 
   // Narrow screens show rows as cards, and some browsers then forget what a table is.
-  function keepRoles(row) {
+  function keepRoles(row, data) {
+    if (data?.id) Object.assign(row.dataset, { version: data.version, label: rows.labelOf(data) });
     row.setAttribute("role", "row");
     for (const cell of row.cells) cell.setAttribute("role", cell.scope === "col" ? "columnheader" : "cell");
   }
@@ -196,18 +297,20 @@
     autoWidth: false,
     createdRow: keepRoles,
     layout: { topStart: null, topEnd: null, bottomStart: "info", bottomEnd: { paging: { firstLast: false, buttons: 5 } } },
+    infoCallback: (settings, start, end, max, number, text) =>
+      isGuessed ? t("Showing {start} to {end} of about {number}", { start, end, number: number.toLocaleString("en") }) : text,
     language: {
-      info: "Showing _START_ to _END_ of _TOTAL_",
-      infoFiltered: "(filtered from _MAX_)",
+      info: t("Showing _START_ to _END_ of _TOTAL_"),
+      infoFiltered: t("(filtered from _MAX_)"),
       infoEmpty: "",
       zeroRecords: "",
       emptyTable: "",
-      paginate: { previous: "Previous", next: "Next" },
+      paginate: { previous: t("Previous"), next: t("Next") },
       aria: {
-        orderable: ": sort",
-        orderableReverse: ": sort the other way round",
-        orderableRemove: ": sort no longer, newest first",
-        paginate: { previous: "Previous page", next: "Next page", number: "Page " },
+        orderable: t(": sort"),
+        orderableReverse: t(": sort the other way round"),
+        orderableRemove: t(": sort no longer, newest first"),
+        paginate: { previous: t("Previous page"), next: t("Next page"), number: t("Page ") },
       },
     },
   });
@@ -215,27 +318,47 @@
   table.on("order", () => {
     if (table.order().length) otherSort = "";
   });
+  // A step of the reader's own, unless something else was said before the draw.
+  table.on("page order", () => {
+    if (step === "replace" && !dialog.dataset.record) step = "table";
+  });
   table.on("draw", () => {
     showState();
-    showCounts();
+    showChips();
+    showEmptiness();
+    listed.dispatchEvent(new CustomEvent("list:drawn"));
   });
   table.on("processing", (event, settings, busy) => listed.setAttribute("aria-busy", busy));
 
-  const search = () => {
+  const search = (why) => {
     clearTimeout(timer);
+    step = why;
     table.draw();
   };
-  form.addEventListener("input", (event) => {
+  form.addEventListener("input", ({ target }) => {
     clearTimeout(timer);
-    if (event.target !== pageSize) timer = setTimeout(search, event.target.matches("select") ? 0 : TYPING);
+    if (target !== pageSize) timer = setTimeout(search, target.matches("select") ? 0 : TYPING, `typing ${target.name}`);
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    search();
+    search("submit");
   });
   pageSize.addEventListener("change", () => {
     sizeChosen = true;
+    step = "size";
     table.page.len(Number(pageSize.value)).draw(false);
+    pageSize.dataset.usual = pageSize.value;
+    prefer("page_size", pageSize.value);
   });
   document.querySelector("#list-failed button").addEventListener("click", () => table.draw("page"));
+
+  window.list = { table, listed, here, state, address, filters, back };
+  showState();
+
+  // What was just saved, or asked for, is in view.
+  const found = listed.querySelector("tbody tr[aria-current]");
+  if (found && !dialog.dataset.record) {
+    found.scrollIntoView({ block: "center", behavior: "instant" });
+    found.querySelector("a[data-view]").focus({ preventScroll: true });
+  }
 })();

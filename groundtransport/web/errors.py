@@ -13,6 +13,7 @@ from pyramid.response import Response
 from pyramid.view import exception_view_config, forbidden_view_config, notfound_view_config
 from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError
 
+from groundtransport.i18n import _
 from groundtransport.web.links import sign_in_address
 
 log = logging.getLogger(__name__)
@@ -20,13 +21,28 @@ log = logging.getLogger(__name__)
 HTML, JSON, PROBLEM = "text/html", "application/json", "application/problem+json"
 RETRY_AFTER = 5  # seconds
 
+# On a page for people; a program gets the phrase of the standard.
+TITLES = {
+    400: _("Not understood"),
+    404: _("Nothing here"),
+    405: _("Not to be done here"),
+    409: _("Changed in the meantime"),
+    413: _("Too large"),
+    415: _("Not understood"),
+    422: _("Not possible"),
+    429: _("Too many tries"),
+    500: _("Something went wrong"),
+    503: _("Not available just now"),
+}
 MESSAGES = {
-    400: "The request could not be understood. Go back: what you typed is still in the form. Then load the page anew.",
-    404: "There is nothing at this address. The record may have been deleted.",
-    405: "This address does not answer to that method.",
-    413: "What was sent is too large.",
-    500: "Something went wrong on our side. Nothing was changed.",
-    503: "The database cannot be reached just now. Nothing was changed. Please try again in a moment.",
+    400: _(
+        "The request could not be understood. Go back: what you typed is still in the form. Then load the page anew."
+    ),
+    404: _("There is nothing at this address. The record may have been deleted."),
+    405: _("This address does not answer to that method."),
+    413: _("What was sent is too large."),
+    500: _("Something went wrong on our side. Nothing was changed."),
+    503: _("The database cannot be reached just now. Nothing was changed. Please try again in a moment."),
 }
 
 
@@ -38,7 +54,8 @@ def prefers_json(request: Request) -> bool:
 
 def problem(request: Request, status: int, detail: str, **members: Any) -> Response:
     """Return problem details (RFC 9457) with the request's id as ``instance``."""
-    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail}
+    told = request.translate(detail)
+    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": told}
     response = Response(status=status, json_body={**body, "instance": f"urn:request:{request.id}", **members})
     response.content_type = PROBLEM
     return response
@@ -47,10 +64,10 @@ def problem(request: Request, status: int, detail: str, **members: Any) -> Respo
 def error(request: Request, status: int, detail: str = "") -> Response:
     """Return the answer to an error in the form that the client prefers."""
     request.session.take_back_messages()
-    detail = detail or MESSAGES.get(status, HTTPStatus(status).phrase)
+    detail = request.translate(detail or MESSAGES.get(status, HTTPStatus(status).phrase))
     if prefers_json(request):
         return problem(request, status, detail)
-    values = {"status": status, "title": HTTPStatus(status).phrase, "detail": detail}
+    values = {"status": status, "title": TITLES.get(status, HTTPStatus(status).phrase), "detail": detail}
     response = render_to_response("error.jinja2", values, request=request)
     response.status_int = status
     return response

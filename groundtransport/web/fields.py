@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from pyramid.httpexceptions import HTTPBadRequest
 from pyramid.request import Request
 
+from groundtransport.i18n import _
+
 
 def submitted(request: Request, names: Iterable[str]) -> dict[str, str]:
     """Return those of ``names`` that the form holds; raise HTTPBadRequest for one sent twice or as a file."""
@@ -12,9 +14,9 @@ def submitted(request: Request, names: Iterable[str]) -> dict[str, str]:
     for name in names:
         values = request.POST.getall(name) if len(request.POST) else []
         if len(values) > 1:
-            raise HTTPBadRequest(f"The field {name} was sent more than once.")
+            raise HTTPBadRequest(_("The field ${name} was sent more than once.", mapping={"name": name}))
         if values and not isinstance(values[0], str):
-            raise HTTPBadRequest(f"The field {name} holds a file where a text belongs.")
+            raise HTTPBadRequest(_("The field ${name} holds a file where a text belongs.", mapping={"name": name}))
         if values:
             found[name] = values[0]
     return found

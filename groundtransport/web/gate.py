@@ -7,14 +7,18 @@ import re
 from collections.abc import Callable
 from urllib.parse import unquote_to_bytes
 
-from pyramid.httpexceptions import HTTPBadRequest, HTTPSeeOther
+from pyramid.httpexceptions import HTTPBadRequest, HTTPSeeOther, HTTPUnsupportedMediaType
 from pyramid.registry import Registry
 from pyramid.request import Request
 from pyramid.response import Response
 
+from groundtransport.i18n import _
+from groundtransport.security import Identity
 from groundtransport.web.links import segments, sign_in_address
 
 _CHARSET = re.compile(r"charset\s*=\s*\"?([^\s;\"]*)", re.IGNORECASE)
+PROFILE = ("admin", "profile")
+SECOND_FACTOR = (*PROFILE, "second-factor")
 Handler = Callable[[Request], Response]
 
 
@@ -24,8 +28,8 @@ def tween(handler: Handler, registry: Registry) -> Handler:
             identity = request.session.identity
             if identity is None:
                 return HTTPSeeOther(sign_in_address(request))
-            if identity.must_change_password and not is_profile(request):
-                return HTTPSeeOther(request.application_url + "/admin/profile")
+            if not may_pass(identity, segments(request)):
+                return HTTPSeeOther(request.application_url + "/".join(("", *first_of_all(identity))))
         check_encoding(request)
         return handler(request)
 
@@ -37,15 +41,25 @@ def is_inside(request: Request) -> bool:
     return segments(request)[:1] == ("admin",)
 
 
-def is_profile(request: Request) -> bool:
-    return segments(request) == ("admin", "profile")
+def first_of_all(identity: Identity) -> tuple[str, ...]:
+    """Return where a person must go before anything else opens; () where everything is open."""
+    if identity.must_change_password:
+        return PROFILE
+    return SECOND_FACTOR if identity.must_enrol else ()
+
+
+def may_pass(identity: Identity, path: tuple[str, ...]) -> bool:
+    first = first_of_all(identity)
+    return path == first or (first == SECOND_FACTOR and path[:3] == first) or not first
 
 
 def check_encoding(request: Request) -> None:
-    """Raise HTTPBadRequest for a path, a query or a form that is not UTF-8."""
+    """Raise HTTPBadRequest for a path, query or form that is not UTF-8; HTTPUnsupportedMediaType for a packed one."""
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity" and request.content_length:
+        raise HTTPUnsupportedMediaType(_("The service reads no compressed requests."))
     try:
         request.path_info  # noqa: B018  # reading it decodes it
-        request.GET  # noqa: B018
+        request.GET  # noqa: B018  # the same
         unquote_to_bytes(request.query_string).decode()
         check_charset(request.headers.get("Content-Type", ""))
         if request.content_type == "application/x-www-form-urlencoded":
@@ -53,7 +67,7 @@ def check_encoding(request: Request) -> None:
         elif request.content_type == "multipart/form-data":
             check_parts(request)
     except (UnicodeError, ValueError):
-        raise HTTPBadRequest("The request is not valid UTF-8.") from None
+        raise HTTPBadRequest(_("The request is not valid UTF-8.")) from None
 
 
 def check_charset(content_type: str) -> None:

@@ -15,11 +15,16 @@ from pyramid.registry import Registry
 from pyramid.request import Request
 from pyramid.response import Response
 
+from groundtransport.i18n import _
+from groundtransport.web.links import segments
+
 log = logging.getLogger(__name__)
 
 Handler = Callable[[Request], Response]
 
 _HOST = re.compile(r"(?P<name>[a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
+
+_ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://(?P<host>[^/?#]*)", re.IGNORECASE | re.ASCII)
 
 # anchors: OWASP ASVS 5.0 V3.4; no inline script or style anywhere, so no 'unsafe-' word is needed.
 HEADERS = {
@@ -34,6 +39,9 @@ HEADERS = {
 }
 
 
+KEPT = (200, 206, 304)  # of a static file, a browser may keep these
+
+
 def tween(handler: Handler, registry: Registry) -> Handler:
     settings = registry["settings"]
 
@@ -41,6 +49,7 @@ def tween(handler: Handler, registry: Registry) -> Handler:
         request.id, request.began = secrets.token_hex(8), time.monotonic()
         try:
             check_host(request, settings.hosts)
+            check_target(request)
             check_size(request, settings.body_limit)
             response = handler(request)
         except Exception:
@@ -65,13 +74,26 @@ def check_host(request: Request, hosts: tuple[str, ...]) -> None:
     if not match or match["name"] not in hosts:
         # The page that says so must not repeat the stranger's name in its links.
         request.environ["HTTP_HOST"] = hosts[0]
-        raise HTTPBadRequest("This address is not one of the service's own.")
+        raise HTTPBadRequest(_("This address is not one of the service's own."))
+
+
+def check_target(request: Request) -> None:
+    """Raise HTTPBadRequest for a request line that names another host than the Host header, or no path at all.
+
+    RFC 9112, 3.2: a path, or for proxies a whole address, whose host then counts; ``*`` asks about the server.
+    """
+    target = request.environ.get("REQUEST_URI", "/")  # as it was sent; waitress gives it
+    absolute = _ABSOLUTE.match(target)
+    if absolute and absolute["host"].lower() == request.host.lower():
+        return
+    if absolute or not (target.startswith("/") or target == "*"):
+        raise HTTPBadRequest(_("This is not an address of the service."))
 
 
 def check_size(request: Request, limit: int) -> None:
     """Raise HTTPRequestEntityTooLarge for a body over ``limit`` bytes."""
     if (request.content_length or 0) > limit:
-        raise HTTPRequestEntityTooLarge(f"What was sent is larger than {limit // 1024} KiB.")
+        raise HTTPRequestEntityTooLarge(_("What was sent is larger than ${size} KiB.", mapping={"size": limit // 1024}))
 
 
 def with_headers(request: Request, response: Response) -> Response:
@@ -79,6 +101,6 @@ def with_headers(request: Request, response: Response) -> Response:
     response.headers["X-Request-Id"] = request.id
     if request.scheme == "https":
         response.headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
-    if not request.environ.get("PATH_INFO", "").startswith("/static/"):
+    if not (segments(request)[:1] == ("static",) and response.status_int in KEPT):
         response.headers["Cache-Control"] = "no-store"
     return response

@@ -1,10 +1,17 @@
 """What the templates know besides a view's own values: the person, the kinds, the static files."""
 
+from functools import partial
 from typing import Any
 
 from pyramid.events import BeforeRender
 
-from groundtransport.web.links import segments
+from groundtransport.db import now
+from groundtransport.i18n import _
+from groundtransport.security import Role
+from groundtransport.web import static
+from groundtransport.web.links import page_address, segments
+
+ROLES = {Role.VIEWER: _("viewer"), Role.EDITOR: _("editor"), Role.ADMINISTRATOR: _("administrator")}
 
 
 def add_globals(event: BeforeRender) -> None:
@@ -13,6 +20,11 @@ def add_globals(event: BeforeRender) -> None:
     if request is None:
         return
     event["here"] = "/" + "/".join(segments(request))
+    event["page_address"] = page_address(request)
     event["identity"] = request.session.known_identity
+    expires_at = request.session.expires_at
+    event["signed_in_for"] = int((expires_at - now()).total_seconds()) if expires_at else 0
     event["kinds"] = list(request.registry["kinds"].values())
-    event["asset"] = lambda path: request.static_path(f"groundtransport:static/{path}")
+    event["role_words"] = ROLES
+    event["language"] = request.locale_name
+    event["asset"] = partial(static.address, request)

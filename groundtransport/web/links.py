@@ -38,11 +38,12 @@ def return_address(request: Request) -> str:
     path = segments(request)
     kind = request.registry["kinds"].get(path[1]) if len(path) > 1 else None
     if request.method in ("GET", "HEAD") and not _is_partial(request, path, kind):
-        return _page_address(request)
+        return page_address(request)
     return f"/admin/{kind.name}" if kind else "/admin"
 
 
-def _page_address(request: Request) -> str:
+def page_address(request: Request) -> str:
+    """Return the path and the query of a request; ``/admin`` when they are not even text."""
     try:
         return str(request.path_qs)
     except UnicodeDecodeError:
@@ -58,7 +59,7 @@ def segments(request: Request) -> tuple[str, ...]:
 def _is_partial(request: Request, path: tuple[str, ...], kind: Any) -> bool:
     """Whether the address answers with JSON or a fragment: nothing for a browser's address bar."""
     if kind is None:
-        return path[1:2] == ("airports",) or _has_ajax(request)
+        return path[1:2] == ("airports",) or path[1:] == ("session",) or _has_ajax(request)
     name = path[2] if len(path) > 2 else ""
     return _has_ajax(request) or name in kind.collection.partial or (len(path) == 3 and bool(_ID.fullmatch(name)))
 

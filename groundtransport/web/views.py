@@ -1,12 +1,13 @@
 """The pages that belong to no feature: home, health, about."""
 
-from alembic.migration import MigrationContext
 from pyramid.httpexceptions import HTTPSeeOther, HTTPServiceUnavailable
 from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 from pyramid.view import view_config
 
+from groundtransport import migration
+from groundtransport.i18n import _
 from groundtransport.resources import Admin, Root
 from groundtransport.security import Permission
 
@@ -25,10 +26,9 @@ def healthz(context: Root, request: Request) -> Response:
 @view_config(context=Root, name="readyz", request_method="GET", permission=NO_PERMISSION_REQUIRED)
 def readyz(context: Root, request: Request) -> Response:
     """The database can be reached and is migrated; else 503."""
-    with request.registry["engine"].connect() as connection:
-        current = MigrationContext.configure(connection).get_current_revision()
+    current = migration.current(request.registry["engine"])
     if current != request.registry["migration"]:
-        raise HTTPServiceUnavailable("The database is not migrated: run groundtransport init.")
+        raise HTTPServiceUnavailable(_("The database is not migrated: run groundtransport init."))
     return Response("ready", content_type="text/plain", charset="utf-8")
 
 

@@ -1,0 +1,63 @@
+"""Languages: which there are, which one a request gets, and ``_``, which marks a text for translation.
+
+The English text is the message's name. The catalogues stand in ``groundtransport/locale``: the domain
+``groundtransport`` is for Python and templates, ``scripts`` for the browser.
+"""
+
+from typing import Any
+
+from pyramid.threadlocal import get_current_request
+from translationstring import TranslationString, TranslationStringFactory
+
+DOMAIN = "groundtransport"
+LANGUAGES = {"en": "English", "es": "Español"}
+DEFAULT = "en"
+
+_ = TranslationStringFactory(DOMAIN)
+
+
+def translated(text: str | tuple[str, ...], localizer: Any = None) -> str:
+    """Return a text in the language of ``localizer``, in English without one, its values put in.
+
+    A value that is itself a text of ours is translated, too, and each of a tuple of them. Anything else, what people
+    typed above all, stays.
+    """
+    if isinstance(text, tuple):
+        return ", ".join(translated(part, localizer) for part in text)
+    if not isinstance(text, TranslationString):
+        return text
+    values = {name: translated(value, localizer) for name, value in (text.mapping or {}).items()}
+    whole = TranslationString(text, domain=text.domain, default=text.default, mapping=values)
+    found: str = localizer.translate(whole) if localizer else whole.interpolate()
+    return found
+
+
+def translate(request: Any, text: str) -> str:
+    """``request.translate(text)``."""
+    return translated(text, request.localizer)
+
+
+def ours(text: str) -> str:
+    """The filter of templates for what may be a text of ours and may be data: ``{{ node.shown(value)|ours }}``."""
+    return translated(text, get_current_request().localizer)
+
+
+def negotiate(request: Any) -> str:
+    """Return the language of a request: the person's choice, else what the browser asks for, else English.
+
+    It must not query: an error page is rendered when the database is away, too.
+    """
+    identity = request.session.known_identity
+    chosen: str = identity.preferences.get("language", "") if identity else ""
+    if chosen in LANGUAGES:
+        return chosen
+    wanted: str = request.accept_language.lookup(list(LANGUAGES), default=DEFAULT)
+    return wanted
+
+
+def includeme(config: Any) -> None:
+    # Before pyramid_jinja2: its templates know `_` and {% trans %}, with %(name)s for values.
+    config.add_settings({"jinja2.i18n.domain": DOMAIN, "jinja2.newstyle": "true", "jinja2.filters": {"ours": ours}})
+    config.add_translation_dirs("colander:locale", "groundtransport:locale")
+    config.add_request_method(translate)
+    config.set_locale_negotiator(negotiate)

@@ -1,0 +1,97 @@
+// Keys: single ones for the list, which a person can switch off (WCAG 2.1.4), and Ctrl or Command with S for a form.
+(() => {
+  const root = document.documentElement;
+  const help = document.querySelector("#keys");
+  const switched = document.querySelector("[data-keys] input");
+  const isOn = () => root.dataset.shortcuts !== "off";
+
+  // The row that was used last: j and k go on from there.
+  let lastRow = null;
+  const rows = () => [...document.querySelectorAll("#records tbody tr[id]")];
+  const rowInUse = () => document.activeElement.closest("#records tbody tr[id]");
+  document.addEventListener("focusin", () => {
+    lastRow = rowInUse() ?? lastRow;
+  });
+
+  function move(by) {
+    const all = rows();
+    const from = all.indexOf(rowInUse() ?? (lastRow?.isConnected ? lastRow : null));
+    const row = from < 0 ? all.at(by > 0 ? 0 : -1) : all[from + by];
+    row?.querySelector("a[data-view]").focus();
+    row?.scrollIntoView({ block: "nearest" });
+    return Boolean(all.length);
+  }
+
+  function press(selector, within = rowInUse()) {
+    const found = within?.querySelector(selector);
+    found?.click();
+    return Boolean(found);
+  }
+
+  function search() {
+    const field = document.querySelector("#q");
+    field?.focus();
+    field?.select();
+    return Boolean(field);
+  }
+
+  const inRow = () => !rowInUse() || document.activeElement.closest("a, button, input");
+  const KEYS = {
+    "/": search,
+    n: () => press("[data-create]", document),
+    j: () => move(1),
+    k: () => move(-1),
+    ArrowDown: () => rowInUse() !== null && move(1),
+    ArrowUp: () => rowInUse() !== null && move(-1),
+    Enter: () => !inRow() && press("a[data-view]"),
+    e: () => press("[data-action=edit]"),
+    x: () => press("input[name=record]"),
+    "?": () => {
+      help?.showModal();
+      return Boolean(help);
+    },
+  };
+  const OVER_DETAIL = { e: () => press("[data-edit]:not([hidden])", document.querySelector("#detail")), "?": KEYS["?"] };
+
+  function save(event) {
+    const form = document.querySelector("form#record");
+    if (!form) return;
+    event.preventDefault();
+    form.requestSubmit(form.querySelector("[data-save]"));
+  }
+
+  function isTyping(target) {
+    const field = target.closest("input, textarea, select, [contenteditable]");
+    return Boolean(field) && field.type !== "checkbox";
+  }
+
+  function keysNow() {
+    const open = document.querySelector("dialog[open]");
+    if (!open) return KEYS;
+    return open.id === "detail" && document.querySelectorAll("dialog[open]").length === 1 ? OVER_DETAIL : {};
+  }
+
+  document.addEventListener("keydown", (event) => {
+    const isSave = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "s";
+    if (isSave) save(event);
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (!isOn() || isTyping(event.target)) return;
+    const now = keysNow();
+    if (Object.hasOwn(now, event.key) && now[event.key]()) event.preventDefault();
+  });
+
+  // The switch, and the list of keys
+
+  if (switched) {
+    switched.checked = isOn();
+    switched.addEventListener("change", () => {
+      root.dataset.shortcuts = switched.checked ? "" : "off";
+      prefer("shortcuts", root.dataset.shortcuts);
+    });
+  }
+  for (const element of document.querySelectorAll("[data-keys], [data-show-keys]")) element.hidden = false;
+  document.querySelector("[data-show-keys]")?.addEventListener("click", () => help.showModal());
+  help?.addEventListener("click", (event) => {
+    if (event.target === help) help.close();
+  });
+})();
