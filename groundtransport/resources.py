@@ -4,11 +4,12 @@
 """
 
 import re
+from functools import cache
 from typing import Any, ClassVar
 
 from pyramid.authorization import DENY_ALL, Allow, Authenticated
 from pyramid.request import Request
-from sqlalchemy import select
+from sqlalchemy import Select, bindparam, select
 
 from groundtransport.db import SAFE_METHODS
 from groundtransport.security import Permission, Role
@@ -16,6 +17,7 @@ from groundtransport.security import Permission, Role
 _ID = re.compile(r"[0-9]{1,18}", re.ASCII)
 READING = (Permission.VIEW,)
 WRITING = (Permission.CREATE, Permission.EDIT, Permission.DELETE, Permission.RESTORE)
+PEOPLE = (Permission.USERS_READ, Permission.USERS, Permission.SECURITY)
 
 
 class Node:
@@ -44,7 +46,7 @@ class Admin(Node):
     __acl__: ClassVar[list[Any]] = [
         (Allow, f"role:{Role.VIEWER}", READING),
         (Allow, f"role:{Role.EDITOR}", READING + WRITING),
-        (Allow, f"role:{Role.ADMINISTRATOR}", READING + WRITING),
+        (Allow, f"role:{Role.ADMINISTRATOR}", READING + WRITING + PEOPLE),
         (Allow, Authenticated, (Permission.OWN_READ, Permission.OWN)),
         DENY_ALL,
     ]
@@ -79,15 +81,59 @@ class Airport(Node):
 class Profile(Node):
     """``/admin/profile``: one's own account."""
 
+    def __getitem__(self, name: str) -> "OwnSecondFactor":
+        if name != "second-factor":
+            raise KeyError(name)
+        return OwnSecondFactor(self.request, name, self)
 
-PLACES: dict[str, type[Node]] = {"activity": Activity, "airports": Airports, "profile": Profile}
+
+class OwnSecondFactor(Node):
+    """``/admin/profile/second-factor``: one's own authenticator app and recovery codes."""
+
+
+class Users(Node):
+    """``/admin/users``: people's accounts."""
+
+    def __getitem__(self, name: str) -> "User":
+        # Who may not see people does not learn who is there: to them, every name is a place that is closed.
+        is_open = bool(self.request.has_permission(Permission.USERS_READ, self))
+        user = self.request.find_user(name) if is_open else None
+        if is_open and user is None:
+            raise KeyError(name)
+        return User(self.request, name, user, self)
+
+
+class User(Node):
+    """``/admin/users/<name>``: one person's account."""
+
+    def __init__(self, request: Request, name: str, user: Any, parent: Users) -> None:
+        super().__init__(request, name if user is None else user.name, parent)
+        self.user = user
+
+
+class Security(Node):
+    """``/admin/security``: what happened to accounts, sessions and permissions."""
+
+
+class Session(Node):
+    """``/admin/session``: how long one is signed in, for the scripts of a form."""
+
+
+PLACES: dict[str, type[Node]] = {
+    "activity": Activity,
+    "airports": Airports,
+    "profile": Profile,
+    "security": Security,
+    "users": Users,
+    "session": Session,
+}
 
 
 class Collection(Node):
     """``/admin/<kind>``: the records of one kind."""
 
     # The names below it that answer with JSON or a fragment: no page to come back to after a sign-in.
-    partial: ClassVar[frozenset[str]] = frozenset()
+    partial: ClassVar[frozenset[str]] = frozenset({"phone", "similar"})
 
     def __init__(self, request: Request, kind: Any, parent: Node) -> None:
         super().__init__(request, kind.name, parent)
@@ -102,6 +148,13 @@ class Collection(Node):
             raise KeyError(name)
         return (DeletedRecord if row.is_deleted else self.kind.record)(self.request, row, self)
 
+    def get(self, name: str) -> "AnyRecord | None":
+        """Return the record of an id, live or deleted; None for what is not there."""
+        try:
+            return self[name]
+        except KeyError:
+            return None
+
     def live(self, name: str) -> "Record":
         """Return the live record of an id; raise KeyError for a deleted one, too."""
         record = self[name]
@@ -110,11 +163,16 @@ class Collection(Node):
         return record
 
     def _row(self, record_id: int) -> Any:
-        model = self.kind.model
-        query = select(model).where(model.id == record_id)
-        if self.request.method not in SAFE_METHODS:
-            query = query.with_for_update()  # two writers of one record: the second sees what the first did
-        return self.request.dbsession.scalar(query)
+        query = _by_id(self.kind.model, write=self.request.method not in SAFE_METHODS)
+        return self.request.dbsession.scalar(query, {"record_id": record_id})
+
+
+@cache
+def _by_id(model: Any, *, write: bool) -> Select[Any]:
+    """Return the one query of every record's address, made once."""
+    query = select(model).where(model.id == bindparam("record_id"))
+    # Two writers of one record: the second sees what the first did.
+    return query.with_for_update() if write else query
 
 
 class AnyRecord(Node):

@@ -8,8 +8,11 @@ from groundtransport.cli.airports import airports
 from groundtransport.cli.audit import audit
 from groundtransport.cli.importing import import_file, sample
 from groundtransport.cli.office import Office
+from groundtransport.cli.permissions import permissions
 from groundtransport.cli.purge import purge
+from groundtransport.cli.security import security
 from groundtransport.cli.setup import init
+from groundtransport.cli.upkeep import check, reindex
 from groundtransport.cli.users import user
 
 
@@ -29,5 +32,5 @@ def main(context: click.Context, config: Path) -> None:
     context.obj = Office(config)
 
 
-for command in (init, user, airports, import_file, sample, audit, purge):
+for command in (init, user, airports, import_file, sample, audit, security, purge, permissions, check, reindex):
     main.add_command(command)

@@ -65,8 +65,8 @@ def bring_in(importer: Importer, rows: Rows, errors: Path, lines: int) -> Path:
 def report(importer: Importer) -> None:
     counts = importer.counts
     click.echo(f"{counts.created:,} created, {counts.refused:,} refused, as batch {importer.actor.batch}.")
-    if counts.warnings:
-        click.echo(f"{len(counts.warnings):,} doubtful values were saved; the first: {counts.warnings[0]}")
+    if counts.doubtful:
+        click.echo(f"{counts.doubtful:,} doubtful values were saved; the first: {counts.first_warning}")
 
 
 @click.command()
@@ -78,10 +78,12 @@ def sample(office: Office, kind_name: str, records: int, seed: int) -> None:
     """Create realistic records at real airports."""
     kind = kind_of(office, kind_name)
     with db.transaction(office.engine) as dbsession:
-        rows = list(samples.rows(dbsession, kind, records, seed))
+        sampler = samples.Sampler(dbsession, kind, seed)
     importer = Importer(office.registry, kind, office.actor("sample"))
-    with click.progressbar(importer.run(rows), length=records, label="Writing") as bar:
-        refused = [error for _, error in bar if error]
+    with click.progressbar(importer.run(sampler.rows(records)), length=records, label="Writing") as bar:
+        refused = ""
+        for _, error in bar:
+            refused = refused or error
     report(importer)
     if refused:
-        raise click.ClickException(f"The first refusal: {refused[0]}")
+        raise click.ClickException(f"The first refusal: {refused}")

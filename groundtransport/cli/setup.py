@@ -21,6 +21,7 @@ def init(office: Office) -> None:
             migration.upgrade(office.engine)
         load_places(office)
         make_administrator(office)
+        seal_anew(office)
     except DBAPIError as error:
         raise click.ClickException(f"The database refused: {error.orig}") from error
 
@@ -39,8 +40,20 @@ def load_places(office: Office) -> None:
             loading.note_populations(dbsession)
 
 
+def seal_anew(office: Office) -> None:
+    """After the service's secret was rotated: what an old one sealed, so that the old one may be thrown away."""
+    from groundtransport.accounts import secondfactor
+
+    with db.transaction(office.engine) as dbsession:
+        count = secondfactor.reseal(dbsession, office.settings.secrets)
+    if count:
+        click.echo(f"Second factors sealed under the newest secret: {count:,}")
+
+
 def make_administrator(office: Office) -> None:
     from groundtransport.accounts import passwords, users
+    from groundtransport.accounts.securitylog import Event
+    from groundtransport.cli.users import note
     from groundtransport.security import Role
 
     chosen = os.environ.get("GROUNDTRANSPORT_ADMIN_PASSWORD", "")
@@ -54,5 +67,6 @@ def make_administrator(office: Office) -> None:
             raise click.ClickException(f"GROUNDTRANSPORT_ADMIN_PASSWORD: {refused}") from refused
         except users.UserRefused as refused:
             raise click.ClickException(f"{refused} Give them the role: user role {FIRST} administrator") from refused
+    note(office, Event.USER_ADDED, FIRST, role=Role.ADMINISTRATOR)
     click.echo(f"\n  The first administrator: {FIRST}")
     click.echo("  Password: as in GROUNDTRANSPORT_ADMIN_PASSWORD\n" if chosen else f"  One-time password: {password}\n")

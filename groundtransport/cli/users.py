@@ -8,9 +8,11 @@ import click
 from sqlalchemy.orm import Session
 
 from groundtransport import db
-from groundtransport.accounts import passwords, users
+from groundtransport.accounts import passwords, secondfactor, securitylog, users
 from groundtransport.accounts.models import AdminUser
+from groundtransport.accounts.securitylog import COMMAND_LINE, Entry, Event
 from groundtransport.cli.office import Office, pass_office
+from groundtransport.i18n import _
 from groundtransport.security import Role
 
 ROLE = click.Choice([role.value for role in Role])
@@ -33,10 +35,17 @@ def accounts(office: Office) -> Iterator[Session]:
 
 
 def known(dbsession: Session, name: str) -> AdminUser:
-    found = users.find(dbsession, name)
+    found = users.locked(dbsession, name)
     if found is None:
-        raise users.UserRefused(f"There is no user {name}.")
+        raise users.UserRefused(_("There is no user ${name}.", mapping={"name": name}))
     return found
+
+
+def note(office: Office, event: Event, name: str, **details: str) -> None:
+    """Write down in the security log what was done to an account."""
+    actor = office.actor("user").name
+    entry = Entry(event, actor, about=users.normal_name(name), address=COMMAND_LINE, details=details)
+    securitylog.write(office.engine, [entry])
 
 
 def new_password() -> tuple[str, bool]:
@@ -59,6 +68,7 @@ def add(office: Office, name: str, role: str) -> None:
     password, is_made = new_password()
     with accounts(office) as dbsession:
         users.add(dbsession, name, Role(role), password, one_time=is_made)
+    note(office, Event.USER_ADDED, name, role=role)
     click.echo(f"Added {name}, {role}.")
     tell(name, password, is_made=is_made)
 
@@ -68,9 +78,21 @@ def add(office: Office, name: str, role: str) -> None:
 @pass_office
 def set_password(office: Office, name: str) -> None:
     """Give a new password, from standard input or made; ends all their sessions."""
-    password, is_made = new_password()
+    replace_password(office, name, *new_password())
+
+
+@user.command("reset-password")
+@click.argument("name")
+@pass_office
+def reset_password(office: Office, name: str) -> None:
+    """Give a one-time password, made and printed once; ends all their sessions."""
+    replace_password(office, name, passwords.make(), is_made=True)
+
+
+def replace_password(office: Office, name: str, password: str, is_made: bool) -> None:  # noqa: FBT001  # of new_password
     with accounts(office) as dbsession:
         users.set_password(known(dbsession, name), password, one_time=is_made)
+    note(office, Event.PASSWORD_RESET, name)
     click.echo(f"Changed the password of {name}.")
     tell(name, password, is_made=is_made)
 
@@ -82,8 +104,22 @@ def set_password(office: Office, name: str) -> None:
 def set_role(office: Office, name: str, role: str) -> None:
     """Give another role; ends all their sessions."""
     with accounts(office) as dbsession:
-        users.set_role(dbsession, known(dbsession, name), Role(role))
+        person = known(dbsession, name)
+        before = person.role
+        users.set_role(dbsession, person, Role(role))
+    note(office, Event.ROLE_CHANGED, name, before=before, after=role)
     click.echo(f"{name} is {role} now.")
+
+
+@user.command("reset-second-factor")
+@click.argument("name")
+@pass_office
+def reset_second_factor(office: Office, name: str) -> None:
+    """Forget the second factor of somebody who lost it; ends all their sessions."""
+    with accounts(office) as dbsession:
+        secondfactor.reset(dbsession, known(dbsession, name))
+    note(office, Event.SECOND_FACTOR, name, what="reset")
+    click.echo(f"{name} has no second factor now.")
 
 
 @user.command()
@@ -93,7 +129,30 @@ def disable(office: Office, name: str) -> None:
     """Lock an account; ends all its sessions. (Accounts are never deleted: the log refers to them.)"""
     with accounts(office) as dbsession:
         users.disable(dbsession, known(dbsession, name))
+    note(office, Event.USER_DISABLED, name)
     click.echo(f"{name} is disabled.")
+
+
+@user.command()
+@click.argument("name")
+@pass_office
+def enable(office: Office, name: str) -> None:
+    """Unlock an account."""
+    with accounts(office) as dbsession:
+        users.enable(known(dbsession, name))
+    note(office, Event.USER_ENABLED, name)
+    click.echo(f"{name} is enabled.")
+
+
+@user.command("end-sessions")
+@click.argument("name")
+@pass_office
+def end_sessions(office: Office, name: str) -> None:
+    """Sign somebody out everywhere."""
+    with accounts(office) as dbsession:
+        users.end_sessions(known(dbsession, name))
+    note(office, Event.SESSION_ENDED, name, session="all")
+    click.echo(f"All sessions of {name} were ended.")
 
 
 @user.command("list")
