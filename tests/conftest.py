@@ -4,10 +4,15 @@ import os
 import warnings
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 
 from tests import postgres
+from tests.browser import chromium
 from tests.site import ENVIRON, Client, Site
+
+hypothesis.settings.register_profile("house", deadline=None)  # a busy machine is no failure
+hypothesis.settings.load_profile("house")
 
 with warnings.catch_warnings():
     # Imported once here, so that the known farewell notices of dependencies do not meet "error" in a random test.
@@ -98,6 +103,8 @@ def client(site: Site) -> Client:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if any(postgres.HOW_TO in str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])):
-        terminalreporter.write_sep("!", "PostgreSQL was not tested", red=True, bold=True)
-        terminalreporter.write_line(postgres.HOW_TO)
+    skipped = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
+    for title, how_to in (("PostgreSQL was", postgres.HOW_TO), ("The pages were", chromium.HOW_TO)):
+        if any(how_to in reason for reason in skipped):
+            terminalreporter.write_sep("!", f"{title} not tested", red=True, bold=True)
+            terminalreporter.write_line(how_to)

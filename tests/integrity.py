@@ -16,15 +16,18 @@ from sqlalchemy.orm import Session
 from groundtransport import db
 from groundtransport.accounts import users
 from groundtransport.accounts.models import AdminSession
-from groundtransport.accounts.sessions import _hash as token_hash
+from groundtransport.accounts.sessionrows import hash_of as token_hash
 from groundtransport.audit.chain import keyring
 from groundtransport.audit.models import AuditHead
 from groundtransport.audit.reconcile import reconcile
 from groundtransport.audit.verify import verify
+from groundtransport.records import upkeep
 from tests.site import Client, Site
 
 Values = dict[str, str | None]
-BUDGET = 5.0  # seconds that a request may take, whatever the database does
+# Seconds that a request may take, whatever the database does: 5, and what a busy machine adds. Waits that do not share
+# one budget would take 8 or more.
+BUDGET = 7.0
 
 
 class Person(Client):
@@ -70,7 +73,13 @@ def state(site: Site) -> tuple[Any, ...]:
 
 
 def assert_whole(site: Site) -> None:
-    """The chain verifies, its numbers have no gaps, and the log agrees with the records one by one."""
+    """The chain verifies, its numbers have no gaps, and the log agrees with the records one by one.
+
+    So do the counters, the search texts and the search index.
+    """
+    for kind in site.kinds.values():
+        with db.writing(site.engine).connect() as connection:
+            assert list(upkeep.check(connection, kind)) == []
     with Session(site.engine) as dbsession:
         verified = verify(dbsession, keyring(site.registry["settings"].audit_secrets))
         assert reconcile(dbsession, site.kinds) == []

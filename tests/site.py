@@ -11,8 +11,9 @@ from webtest import TestApp
 import groundtransport
 from groundtransport import db, migration, settings
 from groundtransport.accounts import users
-from groundtransport.accounts.models import AdminSession, AdminUser
-from groundtransport.accounts.sessions import _hash as token_hash
+from groundtransport.accounts.models import AdminSession, AdminUser, SecurityEvent, SignInTry
+from groundtransport.accounts.secondfactor.models import PendingSignIn, RecoveryCode, SecondFactor
+from groundtransport.accounts.sessionrows import hash_of as token_hash
 from groundtransport.airports import loading
 from groundtransport.airports.models import Airport
 from groundtransport.audit.models import AdminActivity, AuditHead
@@ -59,23 +60,29 @@ class Site:
             for kind in self.kinds.values():
                 dbsession.execute(delete(kind.model))
             empty_the_log(dbsession)
-            dbsession.execute(delete(AdminSession))
+            for model in (AdminSession, SignInTry, SecurityEvent, PendingSignIn, RecoveryCode, SecondFactor):
+                dbsession.execute(delete(model))
             dbsession.execute(delete(AdminUser).where(AdminUser.name.not_like("the-%")))
             dbsession.execute(delete(Airport).where(Airport.is_listed.is_(False)))
 
-    def anonymous(self) -> "Client":
-        return Client(self)
+    def anonymous(self, address: str = "") -> "Client":
+        return Client(self, address)
 
     def client(self, role: Role = Role.ADMINISTRATOR) -> "Client":
         """Return a client that is signed in with that role (the sign-in page has tests of its own)."""
-        client, token = Client(self), secrets.token_urlsafe(32)
+        client = Client(self)
+        client.app.set_cookie("groundtransport", self.sign_in(role))
+        return client
+
+    def sign_in(self, role: Role) -> str:
+        """Begin a session of the person with that role, and return its cookie's value."""
+        token = secrets.token_urlsafe(32)
         with db.transaction(self.engine) as dbsession:
             user = users.find(dbsession, f"the-{role}")
             dbsession.add(
                 AdminSession(token_hash=token_hash(token), user_id=user.id, epoch=user.session_epoch, data={})
             )
-        client.app.set_cookie("groundtransport", token)
-        return client
+        return token
 
     # What the database holds, asked past the application
 
@@ -90,6 +97,13 @@ class Site:
         table = self.kinds[kind].model.__table__
         with self.engine.connect() as connection:
             return dict(connection.execute(select(table).where(table.c.id == record_id)).mappings().one())
+
+    def events(self, *names: str) -> list[dict[str, Any]]:
+        """Return the security events of some names, or all, oldest first."""
+        table = SecurityEvent.__table__
+        wanted = select(table).where(table.c.event.in_(names)) if names else select(table)
+        with self.engine.connect() as connection:
+            return [dict(row) for row in connection.execute(wanted.order_by(table.c.id)).mappings()]
 
     def entries(self) -> list[dict[str, Any]]:
         """Return the activity log, oldest first."""
@@ -118,9 +132,9 @@ def empty_the_log(dbsession: Session) -> None:
 class Client:
     """A browser without JavaScript. ``get``, ``post`` and so on never fail on a status: the test looks at it."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, address: str = "") -> None:
         self.site = site
-        self.app = TestApp(site.wsgi)
+        self.app = TestApp(site.wsgi, extra_environ={"REMOTE_ADDR": address} if address else None)
 
     def get(self, address: str, params: Any = None, **headers: str) -> Any:
         return self.app.get(address, params, headers=_headers(headers), expect_errors=True)

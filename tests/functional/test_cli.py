@@ -4,15 +4,18 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyotp
 import pytest
 
-from groundtransport import migration
-from groundtransport.accounts import passwords, users
-from groundtransport.accounts.models import AdminUser
+from groundtransport import db, migration
+from groundtransport.accounts import passwords, secondfactor, users
+from groundtransport.accounts.models import AdminUser, SecurityEvent
+from groundtransport.accounts.secondfactor.models import RecoveryCode, SecondFactor
+from groundtransport.accounts.secondfactor.sealing import unseal
 from groundtransport.airports.models import Airport, City
 from groundtransport.security import Role
 from tests.shell import Shell, only_some_places, run
-from tests.site import PASSWORD
+from tests.site import ENVIRON, PASSWORD
 
 
 @pytest.fixture
@@ -149,7 +152,89 @@ def test_a_new_password_a_new_role_and_a_lock_end_all_sessions(small: Shell) -> 
     ]
 
 
+def test_what_is_done_to_people_is_in_the_security_log(small: Shell) -> None:
+    small("user", "add", "Anna", "--role", "administrator", stdin=PASSWORD)
+    small("user", "add", "bob", "--role", "editor", stdin=PASSWORD)
+    small("user", "role", "bob", "viewer")
+    small("user", "disable", "bob")
+    small("user", "enable", "bob")
+    small("user", "password", "bob", stdin=f"{PASSWORD} too\n")
+    said = small("user", "reset-password", "bob", stdin=f"{PASSWORD}\n")
+    small("user", "end-sessions", "bob")
+    small("user", "role", "anna", "viewer", fails=True)
+    small("user", "disable", "nobody", fails=True)
+
+    event = SecurityEvent
+    assert small.all(event.id, event.event, event.about, event.details)[0][1:] == (
+        "user added",
+        "anna",
+        {"role": "administrator"},
+    )
+    assert [row[1:] for row in small.all(event.id, event.event, event.about)[1:]] == [
+        ("user added", "bob"),
+        ("role changed", "bob"),
+        ("user disabled", "bob"),
+        ("user enabled", "bob"),
+        ("password reset", "bob"),
+        ("password reset", "bob"),
+        ("session ended", "bob"),
+    ]
+    assert {row[1] for row in small.all(event.id, event.address)} == {"command line"}
+    assert all("(command line)" in row[1] for row in small.all(event.id, event.name))
+    made = said.split()[-1]
+    assert PASSWORD not in said
+    assert passwords.is_right(made, small.user("bob").password_hash)
+    assert small.user("bob").must_change_password is True
+    assert made not in str(small.all(*SecurityEvent.__table__.columns))
+
+
+def test_enabling_and_ending_sessions(small: Shell) -> None:
+    small("user", "add", "bob", "--role", "editor", stdin=PASSWORD)
+    small("user", "add", "anna", "--role", "administrator", stdin=PASSWORD)
+    small("user", "disable", "bob")
+    epoch = small.user("bob").session_epoch
+    small("user", "enable", "bob")
+    assert small.user("bob").disabled_at is None
+    small("user", "end-sessions", "bob")
+    assert small.user("bob").session_epoch > epoch
+    for words in (["enable", "nobody"], ["end-sessions", "nobody"], ["reset-password", "nobody"]):
+        assert "nobody" in small("user", *words, fails=True)
+
+
 def test_roles_are_those_of_the_contract() -> None:
     words = run("user", "add", "--help").output
     assert all(role.value in words for role in Role)
     assert users.normal_name(" ANNA ") == "anna"
+
+
+def test_a_lost_second_factor_is_reset(small: Shell) -> None:
+    small("user", "add", "anna", "--role", "administrator", stdin=PASSWORD)
+    give_second_factor(small, ENVIRON["GROUNDTRANSPORT_SECRET"])
+    epoch = small.user("anna").session_epoch
+    assert "no second factor" in small("user", "reset-second-factor", "Anna")
+    assert small.all(SecondFactor.user_id) == []
+    assert small.all(RecoveryCode.id) == []
+    assert small.user("anna").session_epoch > epoch
+    small("user", "reset-second-factor", "nobody", fails=True)
+
+
+def test_init_seals_second_factors_under_the_newest_secret(small: Shell) -> None:
+    small("user", "add", "anna", "--role", "administrator", stdin=PASSWORD)
+    old, new = ENVIRON["GROUNDTRANSPORT_SECRET"], "n" * 48
+    secret = give_second_factor(small, old)
+    environ = {"GROUNDTRANSPORT_SECRET": new, "GROUNDTRANSPORT_SECRET_OLD": old}
+    assert "under the newest secret: 1" in small("init", **environ)
+    assert "newest secret" not in small("init", **environ)
+    [(user_id, sealed)] = small.all(SecondFactor.user_id, SecondFactor.sealed)
+    assert unseal((new.encode(),), user_id, sealed) == secret
+
+
+def give_second_factor(shell: Shell, secret: str) -> str:
+    """Give anna a second factor, sealed under that secret of the service; return the app's."""
+    secrets = (secret.encode(),)
+    with db.transaction(shell.engine) as dbsession:
+        anna = users.find(dbsession, "anna")
+        secondfactor.begin(dbsession, secrets, anna.id)
+        made = secondfactor.pending_secret(dbsession, secrets, anna.id)
+        secondfactor.confirm(dbsession, secrets, anna, pyotp.TOTP(made).now())
+    return made

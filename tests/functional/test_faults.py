@@ -11,7 +11,7 @@ from sqlalchemy import event, text
 from sqlalchemy.exc import OperationalError
 
 from groundtransport import db
-from groundtransport.db import writing
+from groundtransport.db import LOCK, writing
 from tests.functional.test_transaction import refuse, subscribed
 from tests.integrity import BUDGET, Person, assert_whole, at_once, cut, full_sqlite, person, state, trigger
 from tests.site import JFK, Site
@@ -158,7 +158,7 @@ def test_a_write_that_failed_at_its_commit_lets_go_of_its_locks_at_once(site: Si
         began = time.monotonic()
         assert desk.write("update").status_int in (500, 503)
         took = time.monotonic() - began
-    assert took < 1.5
+    assert took < LOCK, "nobody waits for a lock that is still held"
 
 
 # Somebody else holds a lock
@@ -262,8 +262,11 @@ def test_a_full_disk_refuses_a_write_wherever_it_strikes(site: Site, desk: Desk,
         assert answer.headers["Retry-After"]
         assert state(site) == before
     refused = [status for status in statuses if status != 303]
-    assert refused
-    assert set(refused) == {503}
+    frees_room = (
+        site.engine.dialect.name == "sqlite" and action == "delete"
+    )  # pages of the indexes, enough for its entry
+    assert refused or frees_room
+    assert set(refused) <= {503}
     if 303 not in statuses:
         assert desk.write(action).status_int == 303  # there is room again, and nobody restarted
     assert_whole(site)

@@ -1,103 +1,21 @@
 """The server is killed under load again and again: it starts by itself, and what was acknowledged is there."""
 
 import http.client
-import os
 import random
-import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import pytest
 from bs4 import BeautifulSoup
 
 from tests.integrity import assert_whole, rows, session_of
-from tests.site import ENVIRON, HEATHROW, JFK, Site
+from tests.serving import Server, running
+from tests.site import HEATHROW, JFK, Site
 
 ROUNDS, PEOPLE = 4, 4
-INI = """[app:main]
-use = egg:groundtransport
-groundtransport.hosts = 127.0.0.1
-sqlalchemy.url = {url}
-
-[server:main]
-use = egg:waitress#main
-listen = 127.0.0.1:{port}
-threads = 8
-
-[loggers]
-keys = root
-
-[handlers]
-keys = console
-
-[formatters]
-keys =
-
-[logger_root]
-level = WARN
-handlers = console
-
-[handler_console]
-class = StreamHandler
-args = (sys.stderr,)
-"""
 FIELDS = ("airport_name", "company_name", "place")
-
-
-class Server:
-    """``pserve`` on a port of its own."""
-
-    def __init__(self, folder: Path, url: str) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.ini, self.log = folder / "test.ini", folder / "server.log"
-        self.ini.write_text(INI.format(url=url.replace("%", "%%"), port=self.port))
-
-    def start(self) -> None:
-        """Start, and wait until it is ready; nothing is done to the database before."""
-        words = [sys.executable, "-W", "ignore", "-m", "pyramid.scripts.pserve", str(self.ini)]
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(words, env={**os.environ, **ENVIRON}, stdout=log, stderr=log)
-        end = time.monotonic() + 15
-        while time.monotonic() < end:
-            assert self.process.poll() is None, self.log.read_text()
-            try:
-                if self.ask("GET", "/readyz")[0] == 200:
-                    return
-            except OSError:
-                time.sleep(0.05)
-        pytest.fail("the server was not ready in time")
-
-    def ask(self, method: str, address: str, body: str = "", **headers: str) -> tuple[int, str]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        try:
-            connection.request(method, address, body, headers)
-            answer = connection.getresponse()
-            return answer.status, answer.read().decode()
-        finally:
-            connection.close()
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
-
-@contextmanager
-def running(server: Server) -> Iterator[Server]:
-    try:
-        yield server
-    finally:
-        if server.process.poll() is None:
-            server.kill()
 
 
 class Editor:

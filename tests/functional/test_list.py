@@ -4,12 +4,9 @@ from typing import Any
 
 import pytest
 
-from groundtransport import db
-from groundtransport.airports import lookup
-from groundtransport.events import Actor
-from groundtransport.records.writer import Writer
 from groundtransport.security import Role
-from tests.site import JFK, Client, Site, query_of
+from tests.functional.filling import fill
+from tests.site import Client, Site, query_of
 
 SCHEDULED_BUS_FIELDS = {
     "airport_name",
@@ -26,15 +23,6 @@ FIELDS = {
     | {"company_phone2", "company_phone3", "company_link", "route_name", "place", "description", "status"},
 }
 FURTHER = {"id", "DT_RowId", "airport_code", "created_at", "updated_at", "version", "actions"}
-
-
-def fill(site: Site, kind: str, number: int) -> list[int]:
-    """Insert records named 001, 002 and so on, and return their ids."""
-    with db.transaction(site.engine) as dbsession:
-        airport = lookup.by_code(dbsession, "JFK")
-        writer = Writer(dbsession, lambda event: None, site.kinds[kind], Actor("test"))
-        place = {"airport_name": JFK, "airport_code": "JFK", "airport_id": airport.id}
-        return [writer.create({**place, "company_name": f"{count:03}"}).id for count in range(1, number + 1)]
 
 
 def ask(client: Client, kind: str, query: str = "") -> dict[str, Any]:

@@ -21,6 +21,13 @@ TABLE = [
     ("GET", "/admin/airports?q=jfk", VIEWERS),
     ("GET", "/admin/airports/JFK", VIEWERS),
     ("GET", "/admin/profile", VIEWERS),
+    ("GET", "/admin/profile/sessions", VIEWERS),
+    ("POST", "/admin/profile/sessions", VIEWERS),
+    ("GET", "/admin/users", ADMINISTRATORS),
+    ("GET", "/admin/users/the-viewer", ADMINISTRATORS),
+    ("POST", "/admin/users/the-viewer/sessions", ADMINISTRATORS),
+    ("GET", "/admin/security", ADMINISTRATORS),
+    ("GET", "/admin/security/csv", ADMINISTRATORS),
     ("GET", "/admin/scheduledbus/get-city-scheduled", VIEWERS),
 ]
 for name in kinds():

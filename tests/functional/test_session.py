@@ -1,28 +1,25 @@
 """What ends a session, and the rule that it is looked up anew with every request."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
 
 from groundtransport import db
 from groundtransport.accounts import users
 from groundtransport.accounts.models import AdminSession, AdminUser
 from groundtransport.security import Role
-from tests.functional.people import COOKIE, add_pat, cheap_hashes, is_signed_in, sign_in, with_cookie
+from tests.functional.people import COOKIE, add_pat, is_signed_in, sign_in, with_cookie
 from tests.site import JFK, PASSWORD, Client, Site
 
 OTHER_PASSWORD = "a short ride to the harbor"
 Change = Callable[[Any, AdminUser], None]
 
 
-@pytest.fixture(autouse=True)
-def cheaply() -> Iterator[None]:
-    with cheap_hashes():
-        yield
+pytestmark = pytest.mark.usefixtures("cheaply")
 
 
 @pytest.fixture
@@ -142,3 +139,33 @@ def test_only_a_hash_of_the_cookie_is_stored(site: Site, pat: AdminUser) -> None
 
     assert len(stored) == 64
     assert client.app.cookies[COOKIE] not in stored
+
+
+def test_only_what_must_last_waits_for_the_disk(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message may be lost in a power cut; a sign-in, a sign-out and a record may not."""
+    asked: list[tuple[str, bool]] = []
+
+    def told(connection: Any) -> None:
+        options = connection.get_execution_options()
+        if options.get("begin") == "IMMEDIATE":
+            asked.append((site.engine.dialect.name, options["durable"]))
+
+    def sent(connection: Any, cursor: Any, statement: str, *more: object) -> None:
+        if "'synchronous_commit', 'off', true" in statement:
+            asked.append((site.engine.dialect.name, False))
+
+    event.listen(site.engine, "begin", told)
+    event.listen(site.engine, "before_cursor_execute", sent)
+    try:
+        client = site.client(Role.EDITOR)
+        asked.clear()
+        client.create("transit", company_name="Alpha")
+        assert [durable for _, durable in asked] == [True, False], "the record, then its message"
+        client.get("/admin")  # takes the message away
+        asked.clear()
+        client.post("/logout")
+        assert asked
+        assert all(durable for _, durable in asked)
+    finally:
+        event.remove(site.engine, "begin", told)
+        event.remove(site.engine, "before_cursor_execute", sent)

@@ -1,7 +1,6 @@
 """Signing in: who gets in, where it leads, and what a one-time password opens."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,16 +11,13 @@ from groundtransport import db
 from groundtransport.accounts import users
 from groundtransport.accounts.models import AdminUser
 from groundtransport.security import Role
-from tests.functional.people import COOKIE, add_pat, cheap_hashes, is_signed_in, sign_in, with_cookie
+from tests.functional.people import COOKIE, add_pat, is_signed_in, sign_in, with_cookie
 from tests.site import JFK, PASSWORD, Site
 
 OTHER_PASSWORD = "a short ride to the harbor"
 
 
-@pytest.fixture(autouse=True)
-def cheaply() -> Iterator[None]:
-    with cheap_hashes():
-        yield
+pytestmark = pytest.mark.usefixtures("cheaply")
 
 
 @pytest.fixture

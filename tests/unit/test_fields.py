@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from groundtransport import kinds
 from groundtransport.airports.lookup import Cities
 from groundtransport.airports.models import Airport
+from groundtransport.i18n import translated
 from groundtransport.records.fields import Place
 
 KINDS = kinds.kinds()
@@ -39,12 +40,12 @@ def read(name: str, text: Any, where: Place | None = None, kind: str = "transit"
 def refused(name: str, text: str, where: Place | None = None, kind: str = "transit") -> str:
     with pytest.raises(colander.Invalid) as refusal:
         read(name, text, where, kind)
-    return " ".join(refusal.value.messages())
+    return " ".join(translated(message) for message in refusal.value.messages())
 
 
 def warning(name: str, text: str, country: str) -> str:
     node = KINDS["transit"].schema().bind(place=place(country))[name]
-    return str(node.warning(node.deserialize(text)))
+    return translated(node.warning(node.deserialize(text)))
 
 
 # Every text

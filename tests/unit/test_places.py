@@ -139,6 +139,40 @@ def test_the_likeliest_cities_come_first(dbsession: Session, code: str, first: t
     assert set(found.likeliest) <= set(found.names)
 
 
+@pytest.mark.parametrize(
+    ("code", "city", "state"),
+    [
+        ("JFK", "Newark", "US-NJ"),  # across the river
+        ("JFK", "New York", "US-NY"),  # the airport's own
+        ("YYZ", "Toronto", "CA-ON"),  # GeoNames' number 08
+        ("SJU", "Ponce", "US-PR"),
+    ],
+)
+def test_a_city_lies_in_its_state(dbsession: Session, code: str, city: str, state: str) -> None:
+    assert lookup.cities(dbsession, airport(dbsession, code)).states[city] == state
+
+
+def test_the_state_of_a_city_is_one_of_its_country_or_unknown(dbsession: Session) -> None:
+    known = {
+        state.code for country in dbsession.scalars(select(Airport.country).distinct()) for state in states_of(country)
+    }
+    assert set(dbsession.scalars(select(City.state).distinct())) - {None} <= known
+
+
+def test_the_airports_must_agree_on_the_state_of_a_division() -> None:
+    def one(city: str, state: str) -> Airport:
+        return Airport(country="CA", city=city, state=state, latitude=45.0, longitude=-75.0)
+
+    cities = [
+        {"name": name, "countrycode": "CA", "admin1code": code, "latitude": 45.1, "longitude": -75.1}
+        for name, code in (("Here", "08"), ("There", "10"), ("Nowhere", ""))
+    ]
+    airports = [one("Here", "Ontario"), one("Here", "Ontario"), one("Here", "Quebec"), one("There", "Quebec")]
+    airports += [one("There", "Ontario"), one("Nowhere", "Ontario"), one("Here", "No Such State")]
+
+    assert loading.states_by_vote(airports, cities) == {("CA", "08"): "CA-ON"}
+
+
 def test_a_distance_is_that_of_the_great_circle() -> None:
     new_york, london = (
         SimpleNamespace(latitude=40.6413, longitude=-73.7781),

@@ -1,0 +1,392 @@
+"""The form under a person's hands: nothing that was typed is lost, whatever happens meanwhile."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import Dialog, Locator, Page, Route, expect
+from sqlalchemy import delete, func, select
+
+from groundtransport import db
+from groundtransport.accounts.models import AdminSession, KeptForm
+from groundtransport.security import Role
+from tests.browser.chromium import Watch
+from tests.browser.conftest import COOKIE, House, Visit, nearly_end_the_session
+from tests.site import HEATHROW, JFK, PASSWORD, Client, Site
+
+GONE = ("Failed to load resource", "request failed")  # what a browser says of a server that is away
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(site: Site) -> Iterator[None]:
+    yield
+    with db.transaction(site.engine) as dbsession:
+        dbsession.execute(delete(KeptForm))
+
+
+def new(page: Page, kind: str = "transit", **fields: str) -> None:
+    page.goto(f"/admin/{kind}/create?airport_code=JFK")
+    for label, text in {"Company Name": "Alpha Coaches", **fields}.items():
+        page.get_by_label(label).fill(text)
+
+
+def save(page: Page) -> Locator:
+    return page.get_by_role("button", name="Save", exact=True)
+
+
+def message(page: Page) -> Locator:
+    return page.locator("#messages .message").first
+
+
+def sign_in(page: Page, name: str = "the-administrator") -> None:
+    page.get_by_label("User name").fill(name)
+    page.get_by_role("textbox", name="Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+
+
+def dialogs(page: Page) -> list[str]:
+    """Return the list of the browser's own dialogs, which are accepted as they come."""
+    seen: list[str] = []
+
+    def accept(dialog: Dialog) -> None:
+        seen.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", accept)
+    return seen
+
+
+# The airport, its cities and states
+
+
+def test_an_airport_typed_as_its_code_is_taken_on_the_way_out(page: Page) -> None:
+    page.goto("/admin/scheduledbus/create")
+    airport = page.get_by_role("combobox", name="Airport")
+    expect(airport).to_be_focused()
+    expect(page.get_by_text("Choose an airport first.")).to_be_visible()
+
+    page.keyboard.type("jfk")
+    page.keyboard.press("Tab")
+
+    expect(airport).to_have_value(JFK)
+    expect(page.locator("#city option[value=Newark]").first).to_be_attached()
+
+
+def test_a_city_brings_its_state_and_a_chosen_state_stays(page: Page) -> None:
+    new(page, "scheduledbus")
+    city, state = page.get_by_label("City"), page.get_by_label("State")
+
+    city.select_option("Newark")
+    expect(state).to_have_value("US-NJ")
+    city.select_option("New York")
+    expect(state).to_have_value("US-NY")
+
+    state.select_option("US-CT")
+    city.select_option("Newark")
+    expect(state).to_have_value("US-CT")
+    page.get_by_role("button", name="Choose New Jersey").click()
+    expect(state).to_have_value("US-NJ")
+
+
+def test_a_late_answer_of_an_earlier_airport_counts_no_more(page: Page) -> None:
+    late: list[Route] = []
+    page.route("**/admin/airports/JFK", lambda route: late.append(route))
+    page.goto("/admin/scheduledbus/create")
+    airport = page.get_by_role("combobox", name="Airport")
+    airport.fill(JFK)
+    airport.press("Tab")
+    expect(page.get_by_text("Loading cities")).to_be_visible()
+
+    airport.fill(HEATHROW)
+    airport.press("Tab")
+    expect(page.locator("#city option[value=Hounslow]").first).to_be_attached()
+    for route in late:
+        route.continue_()
+
+    expect(page.locator("#city option[value=Newark]")).to_have_count(0)
+    expect(page.get_by_label("State")).to_contain_text("Hounslow")
+
+
+def test_cities_that_could_not_be_loaded_can_be_asked_for_again(page: Page, watch: Watch) -> None:
+    watch.allow(*GONE)
+    page.route("**/admin/airports/JFK", lambda route: route.abort())
+    page.goto("/admin/scheduledbus/create")
+    airport = page.get_by_role("combobox", name="Airport")
+    airport.fill(JFK)
+    airport.press("Tab")
+    expect(page.get_by_text("Could not load")).to_be_visible()
+
+    page.unroute("**/admin/airports/JFK")
+    page.get_by_role("button", name="Retry").click()
+
+    expect(page.locator("#city option[value=Newark]").first).to_be_attached()
+
+
+def test_the_city_survives_a_refused_save(page: Page, watch: Watch) -> None:
+    watch.allow("422")
+    new(page, "scheduledbus", **{"Company Phone": "nobody"})
+    page.get_by_label("City").select_option("Newark")
+
+    save(page).click()
+
+    expect(page.get_by_role("alert").first).to_be_focused()
+    expect(page).to_have_title("Error: New scheduled bus · Ground transport")
+    expect(page.get_by_label("City")).to_have_value("Newark")
+    page.get_by_role("alert").first.get_by_role("link").click()
+    expect(page.get_by_label("Company Phone")).to_be_focused()
+
+
+# Hints
+
+
+def test_a_number_is_shown_as_it_will_be_dialled_and_a_doubt_hinders_nothing(page: Page, site: Site) -> None:
+    new(page)
+    phone = page.get_by_label("Company Phone 1")
+    phone.fill("718 244 4444")
+    expect(page.get_by_text("Will be dialled as +1 718-244-4444")).to_be_visible()
+
+    phone.fill("1447")
+    expect(page.get_by_text("1447 may be wrong")).to_be_visible()
+    save(page).click()
+
+    expect(message(page)).to_contain_text("Alpha Coaches was created.")
+
+
+def test_the_same_company_at_the_same_airport_is_named_with_a_link(page: Page, office: Client) -> None:
+    office.create("transit", company_name="Alpha Coaches Ltd.")
+    new(page)
+
+    hint = page.get_by_role("link", name="Alpha Coaches Ltd.")
+    with page.context.expect_page() as opened:
+        hint.click()
+    expect(opened.value.get_by_label("Company Name")).to_have_value("Alpha Coaches Ltd.")
+    expect(page.get_by_label("Company Name")).to_have_value("Alpha Coaches")
+
+    page.get_by_label("Company Name").fill("Another")
+    expect(hint).to_have_count(0)
+
+
+# Ways to save
+
+
+def test_save_and_add_another_begins_at_the_company(page: Page) -> None:
+    new(page, City="Newark")
+    page.get_by_role("button", name="Save and add another").click()
+
+    expect(page.get_by_label("Company Name")).to_be_focused()
+    expect(page.get_by_role("combobox", name="Airport")).to_have_value(JFK)
+    expect(page.get_by_label("City")).to_have_value("Newark")
+    expect(message(page)).to_contain_text("Alpha Coaches was created.")
+
+
+def test_a_duplicate_begins_at_the_airport(page: Page) -> None:
+    new(page)
+    page.get_by_role("button", name="Save and keep editing").click()
+    page.get_by_role("link", name="Duplicate").click()
+
+    expect(page.get_by_role("combobox", name="Airport")).to_be_focused()
+    expect(page.get_by_label("Company Name")).to_have_value("Alpha Coaches")
+
+
+@pytest.mark.parametrize("key", ["Enter", "Control+s"])
+def test_keys_save(page: Page, key: str) -> None:
+    new(page)
+    page.get_by_label("Company Name").press(key)
+
+    expect(message(page)).to_contain_text("Alpha Coaches was created.")
+
+
+def test_a_double_click_makes_one_record_and_says_that_it_saves(page: Page, site: Site) -> None:
+    held: list[Route] = []
+    new(page)
+    page.route("**/admin/session", lambda route: held.append(route))
+    save(page).dblclick()
+    expect(page.get_by_role("button", name="Saving ...")).to_be_visible()
+    for route in held:
+        route.continue_()
+
+    expect(message(page)).to_contain_text("Alpha Coaches was created.")
+    assert site.count(site.kinds["transit"].model) == 1
+
+
+def test_back_to_a_sent_form_finds_it_ready(page: Page) -> None:
+    new(page)
+    save(page).click()
+    expect(message(page)).to_be_visible()
+
+    page.go_back()
+
+    expect(save(page)).to_be_enabled()
+
+
+# Leaving
+
+
+def test_typing_and_undoing_is_clean(page: Page) -> None:
+    seen = dialogs(page)
+    page.goto("/admin/transit/create")
+    page.get_by_label("Company Name").fill("Alpha")
+    page.get_by_label("Company Name").fill("")
+    page.get_by_role("link", name="Cancel").click()
+
+    expect(page.get_by_role("heading", name="Transit services")).to_be_visible()
+    assert seen == []
+
+
+def test_leaving_by_a_link_asks_and_staying_keeps_what_was_typed(page: Page) -> None:
+    seen = dialogs(page)
+    new(page)
+    cancel = page.get_by_role("link", name="Cancel")
+    cancel.click()
+    expect(page.get_by_role("button", name="Stay")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(cancel).to_be_focused()
+    expect(page.get_by_label("Company Name")).to_have_value("Alpha Coaches")
+
+    cancel.click()
+    page.get_by_role("button", name="Discard").click()
+
+    expect(page.get_by_role("heading", name="Transit services")).to_be_visible()
+    assert seen == []
+
+
+def test_leaving_can_save(page: Page) -> None:
+    new(page)
+    page.get_by_role("link", name="Cancel").click()
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+
+    expect(message(page)).to_contain_text("Alpha Coaches was created.")
+
+
+def test_closing_and_reloading_ask(page: Page) -> None:
+    seen = dialogs(page)
+    new(page)
+    page.reload()
+
+    assert seen == ["beforeunload"]
+
+
+def test_signing_out_asks_nothing(page: Page) -> None:
+    seen = dialogs(page)
+    new(page)
+    page.get_by_role("button", name="Sign out").click()
+
+    expect(page.get_by_label("User name")).to_be_visible()
+    assert seen == []
+
+
+# A session that ends, a server that is away
+
+
+def end_sessions(site: Site) -> None:
+    with db.transaction(site.engine) as dbsession:
+        dbsession.execute(delete(AdminSession))
+
+
+def test_a_session_that_ended_does_not_lose_the_form(page: Page, site: Site) -> None:
+    new(page)
+    end_sessions(site)
+    save(page).click()
+    link = page.get_by_role("link", name="Sign in in a new tab")
+    expect(link).to_be_focused()
+
+    with page.context.expect_page() as opened:
+        link.click()
+    sign_in(opened.value)
+    expect(opened.value.get_by_role("heading", name="You are signed in again")).to_be_visible()
+    opened.value.close()
+    page.evaluate("dispatchEvent(new Event('focus'))")  # which a closed tab gives to the one behind it
+
+    expect(message(page)).to_contain_text("Alpha Coaches was created.")
+    assert site.count(site.kinds["transit"].model) == 1
+
+
+def test_nothing_is_saved_under_another_name_unasked(page: Page, site: Site, house: House) -> None:
+    new(page)
+    page.context.add_cookies([{"name": COOKIE, "value": site.sign_in(Role.EDITOR), "url": house.origin}])
+    save(page).click()
+    as_editor = page.get_by_role("button", name="Save as the-editor")
+    expect(as_editor).to_be_focused()
+    assert site.count(site.kinds["transit"].model) == 0
+
+    as_editor.click()
+
+    expect(message(page)).to_contain_text("Alpha Coaches was created.")
+    assert site.entries()[-1]["actor"] == "the-editor"
+
+
+def test_the_end_is_told_before_and_can_be_put_off(page: Page, site: Site) -> None:
+    page.clock.install()
+    new(page)
+    nearly_end_the_session(page, site)
+    page.get_by_role("button", name="Stay signed in").click()
+
+    expect(page.get_by_text("You stay signed in.")).to_be_visible()
+    assert site.scalar(select(func.min(AdminSession.seen_at))) > db.now() - timedelta(minutes=1)
+    expect(page.get_by_label("Company Name")).to_have_value("Alpha Coaches")
+
+
+def test_a_server_that_is_away_is_told_and_tried_again(page: Page, watch: Watch) -> None:
+    watch.allow(*GONE)
+    new(page)
+    page.context.set_offline(True)
+    save(page).click()
+    expect(page.get_by_role("alert")).to_contain_text("The server cannot be reached")
+    expect(page.get_by_label("Company Name")).to_have_value("Alpha Coaches")
+    expect(save(page)).to_be_visible()
+
+    page.context.set_offline(False)
+    page.get_by_role("button", name="Try again").click()
+
+    expect(message(page)).to_contain_text("Alpha Coaches was created.")
+
+
+def test_a_save_that_never_arrived_is_still_typed_on_the_way_back(page: Page, watch: Watch) -> None:
+    watch.allow(*GONE)
+    new(page, "scheduledbus")
+    page.get_by_label("City").select_option("Newark")
+    page.route("**/admin/scheduledbus", lambda route: route.abort("connectionreset"))
+    save(page).click()
+    expect(page).to_have_url("chrome-error://chromewebdata/")
+
+    page.unroute("**/admin/scheduledbus")
+    page.go_back()
+
+    expect(page.get_by_label("Company Name")).to_have_value("Alpha Coaches")
+    expect(page.get_by_role("combobox", name="Airport")).to_have_value(JFK)
+    expect(page.get_by_label("City")).to_have_value("Newark")
+
+
+def test_without_script_what_was_typed_comes_back_after_the_sign_in(no_script: Page, site: Site) -> None:
+    new(no_script)
+    end_sessions(site)
+    save(no_script).click()
+    expect(no_script.get_by_text("what you typed will be in it again")).to_be_visible()
+    sign_in(no_script)
+
+    expect(no_script.get_by_label("Company Name")).to_have_value("Alpha Coaches")
+    save(no_script).click()
+    expect(message(no_script)).to_contain_text("Alpha Coaches was created.")
+
+
+# Messages
+
+
+def test_messages_are_spoken_and_shown_once(visit: Visit) -> None:
+    page = visit()
+    page.add_init_script(
+        "addEventListener('DOMContentLoaded', () => { const region = document.querySelector('#messages');"
+        "new MutationObserver((all) => { for (const one of all) for (const node of one.addedNodes)"
+        " region.dataset.spoken = (region.dataset.spoken ?? '') + node.textContent; })"
+        ".observe(region, { childList: true }); });"
+    )
+    new(page, **{"Company Phone 1": "1447"})
+    save(page).click()
+
+    region = page.locator("#messages")
+    expect(region).to_have_attribute("role", "status")
+    expect(region.get_by_role("alert")).to_contain_text("1447 may be wrong")
+    assert "Alpha Coaches was created." in (region.get_attribute("data-spoken") or "")
+    region.get_by_role("link", name="Alpha Coaches").click()
+    expect(page.get_by_label("Company Name")).to_have_value("Alpha Coaches")
+    expect(page.locator("#messages .message")).to_have_count(0)

@@ -1,0 +1,157 @@
+"""The overview in a browser, and what every page offers: light and dark, times in the reader's zone, paper."""
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Visit
+from tests.site import HEATHROW, JFK, Client, Site
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
+def test_search_over_both_kinds_leads_to_a_list(visit: Visit, office: Client, script: bool) -> None:
+    for _ in range(11):
+        office.create("transit", company_name="Alpha Line")
+    office.create("scheduledbus", company_name="Alpha Coaches")
+    page = visit(script=script)
+
+    page.goto("/admin")
+    page.get_by_role("searchbox", name="Search all records").fill("alpha")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("link", name="Alpha Coaches", exact=True)).to_be_visible()
+    page.get_by_role("link", name="All 11").click()
+
+    expect(page).to_have_url("/admin/transit?q=alpha")
+    expect(page.get_by_role("link", name="Edit Alpha Line")).to_have_count(11)
+
+
+def test_slash_goes_to_the_search(page: Page) -> None:
+    page.goto("/admin")
+    page.keyboard.press("/")
+    expect(page.get_by_role("searchbox", name="Search all records")).to_be_focused()
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
+def test_a_gap_leads_to_the_list_that_shows_it(visit: Visit, office: Client, script: bool) -> None:
+    office.create("transit", company_name="With a phone", company_phone1="+1 212 555 0100")
+    office.create("transit", company_name="Without a phone")
+    page = visit(script=script)
+
+    page.goto("/admin")
+    page.get_by_role("link", name="No phone 1").click()
+
+    expect(page.get_by_role("link", name="Edit Without a phone")).to_be_visible()
+    expect(page.get_by_text("With a phone")).to_have_count(0)
+
+
+def test_the_chart_is_read_as_a_table_too(page: Page, office: Client) -> None:
+    for _ in range(3):
+        office.create("transit")
+    page.goto("/admin")
+
+    expect(page.get_by_role("img", name="3 changes in eight weeks")).to_be_visible()
+    page.get_by_text("As a table").click()
+    table = page.get_by_role("table", name="Changes per day")
+    expect(table.get_by_role("row")).to_have_count(1 + 8)
+    table.get_by_role("link", name="3 changes on").click()
+    expect(page.get_by_text("3 entries")).to_be_visible()
+
+
+# Light and dark
+
+
+def ground(page: Page) -> str:
+    return page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_as_light_as_the_system_until_somebody_chooses(visit: Visit, scheme: str) -> None:
+    page = visit(scheme=scheme)
+    page.goto("/admin")
+    expect(page.locator("html")).to_have_attribute("data-bs-theme", scheme)
+    before = ground(page)
+
+    other = {"light": "dark", "dark": "light"}[scheme]
+    with page.expect_response("**/preferences") as kept:
+        page.get_by_role("button", name=other.title()).click()
+    assert kept.value.status == 204
+    expect(page.locator("html")).to_have_attribute("data-bs-theme", other)
+    expect(page.get_by_role("button", name=other.title())).to_have_attribute("aria-pressed", "true")
+    assert ground(page) != before
+
+    page.goto("/admin/transit")
+    expect(page.locator("html")).to_have_attribute("data-bs-theme", other)
+    with page.expect_response("**/preferences"):
+        page.get_by_role("button", name="As the system").click()
+    expect(page.locator("html")).to_have_attribute("data-bs-theme", scheme)
+    assert ground(page) == before
+
+
+def test_choosing_a_theme_keeps_what_is_being_typed(page: Page) -> None:
+    page.goto("/admin/transit/create")
+    page.get_by_label("Company Name").fill("Half a na")
+    with page.expect_response("**/preferences"):
+        page.get_by_role("button", name="Dark").click()
+
+    expect(page.get_by_label("Company Name")).to_have_value("Half a na")
+
+
+def test_a_theme_is_chosen_without_script_and_leads_back(no_script: Page) -> None:
+    no_script.goto("/admin/transit?q=alpha")
+    no_script.get_by_role("button", name="Dark").click()
+
+    expect(no_script).to_have_url("/admin/transit?q=alpha")
+    expect(no_script.locator("html")).to_have_attribute("data-theme", "dark")
+
+
+# Times
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kolkata"])
+def test_times_are_the_readers(visit: Visit, office: Client, zone: str) -> None:
+    office.create("transit")
+    page = visit(timezone_id=zone)
+    page.goto("/admin")
+
+    told = page.locator(".latest time").first
+    at = datetime.fromisoformat(told.get_attribute("datetime") or "")
+    expect(told).to_have_text(at.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M"))
+    expect(told).to_have_attribute("title", at.strftime("%Y-%m-%d %H:%M:%S UTC"))
+
+
+def test_without_script_times_are_in_utc_and_say_so(no_script: Page, office: Client) -> None:
+    office.create("transit")
+    no_script.goto("/admin")
+    expect(no_script.locator(".latest time").first).to_contain_text("UTC")
+
+
+# Paper
+
+
+def test_on_paper_a_list_is_dark_on_white_and_without_its_tools(visit: Visit, office: Client, site: Site) -> None:
+    office.create("transit", airport_name=HEATHROW, company_name="Alpha Coaches")
+    page = visit(scheme="dark")
+    page.goto("/admin/transit")
+    expect(page.get_by_role("link", name="Edit Alpha Coaches")).to_be_visible()
+
+    page.emulate_media(media="print")
+
+    expect(page.get_by_text("Alpha Coaches")).to_be_visible()
+    for tool in (page.get_by_role("navigation").first, page.get_by_role("searchbox"), page.get_by_text("Sign out")):
+        expect(tool).to_be_hidden()
+    expect(page.get_by_role("link", name="Edit Alpha Coaches")).to_be_hidden()
+
+
+def test_on_paper_a_record_stands_alone(page: Page, office: Client) -> None:
+    office.create("transit", airport_name=JFK, company_name="Alpha Coaches", company_phone1="+1 212 555 0100")
+    office.create("transit", company_name="Beta Line")
+    page.goto("/admin/transit")
+    page.get_by_role("link", name="View Alpha Coaches").click()
+    expect(page.get_by_role("dialog")).to_contain_text("+1 212 555 0100")
+
+    page.emulate_media(media="print")
+
+    expect(page.get_by_role("dialog")).to_contain_text("Alpha Coaches")
+    expect(page.get_by_text("Beta Line")).to_be_hidden()

@@ -1,0 +1,22 @@
+"""What the tests of people share: the person Pat, and hashing that takes no time."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from groundtransport.accounts.models import AdminUser
+from tests.functional.people import add_pat, cheap_hashes
+from tests.site import Site
+
+
+@pytest.fixture
+def cheaply() -> Iterator[None]:
+    """Passwords are hashed with the least effort, for tests that are not about it."""
+    with cheap_hashes():
+        yield
+
+
+@pytest.fixture
+def pat(site: Site) -> AdminUser:
+    """A person of the test's own."""
+    return add_pat(site)

@@ -1,0 +1,197 @@
+"""The sessions that are open: a person sees and ends their own, an administrator anyone's."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select, update
+
+from groundtransport import db
+from groundtransport.accounts.models import AdminSession, AdminUser
+from groundtransport.security import Role
+from groundtransport.web.client import browser_of, network_of
+from tests.functional.people import COOKIE, is_signed_in, sign_in
+from tests.site import Client, Site, query_of
+
+OWN = "/admin/profile/sessions"
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+
+
+pytestmark = pytest.mark.usefixtures("cheaply")
+
+
+def browsers(site: Site, number: int) -> list[Client]:
+    """Return browsers in which pat is signed in, each from an address of its own."""
+    clients = [site.anonymous(f"192.0.2.{i}") for i in range(number)]
+    for client in clients:
+        assert sign_in(client, User_Agent=FIREFOX).status_int == 303
+    return clients
+
+
+def listed(client: Client, address: str = OWN) -> dict[str, str]:
+    """Return the sessions of a page: text by public id."""
+    page = client.get(address)
+    assert page.status_int == 200
+    rows = page.html.select(".sessions li")
+    return {row.find("input", {"name": "session"})["value"]: row.get_text(" ", strip=True) for row in rows}
+
+
+def own_id(client: Client) -> str:
+    (found,) = [public_id for public_id, text in listed(client).items() if "this one" in text]
+    return found
+
+
+def test_a_person_sees_their_own_sessions_and_which_is_this(site: Site, pat: AdminUser) -> None:
+    here, there = browsers(site, 2)
+    site.client()
+
+    found = listed(here)
+
+    assert len(found) == 2
+    assert "Firefox on Linux" in found[own_id(here)]
+    assert "192.0.2.0" in found[own_id(here)]
+    assert "192.0.2.1" in found[own_id(there)]
+
+
+def test_the_page_holds_nothing_that_opens_a_session(site: Site, pat: AdminUser) -> None:
+    here, there = browsers(site, 2)
+    text = here.get(OWN).text
+    assert there.app.cookies[COOKIE] not in text
+    for token_hash in (site.scalar(select(AdminSession.token_hash).offset(i).limit(1)) for i in range(2)):
+        assert token_hash not in text
+
+
+def test_one_is_ended_and_the_others_live(site: Site, pat: AdminUser) -> None:
+    here, there, third = browsers(site, 3)
+
+    assert here.post(OWN, {"session": own_id(there)}).status_int == 303
+
+    assert [is_signed_in(client) for client in (here, there, third)] == [True, False, True]
+    (event,) = site.events("session ended")
+    assert (event["name"], event["about"]) == ("pat", "")
+
+
+def test_all_others_are_ended_and_this_one_lives(site: Site, pat: AdminUser) -> None:
+    here, there, third = browsers(site, 3)
+    began = site.scalar(select(AdminSession.created_at).where(AdminSession.address == "192.0.2.0"))
+
+    assert here.post(OWN).status_int == 303
+
+    assert [is_signed_in(client) for client in (here, there, third)] == [True, False, False]
+    assert len(listed(here)) == 1
+    assert site.scalar(select(AdminSession.created_at)) == began, "the absolute limit goes on"
+
+
+def test_ending_all_others_ends_edit_links(site: Site, pat: AdminUser, kind: str) -> None:
+    record_id = site.client().create(kind)
+    (here,) = browsers(site, 1)
+    key = query_of(here.edit_link(kind, record_id))["key"]
+    here.post(OWN)
+    assert query_of(here.edit_link(kind, record_id))["key"] != key
+
+
+def test_ending_this_one_is_signing_out(site: Site, pat: AdminUser) -> None:
+    here, there = browsers(site, 2)
+    answer = here.post(OWN, {"session": own_id(here)})
+    assert answer.location == "http://localhost/login"
+    assert [is_signed_in(client) for client in (here, there)] == [False, True]
+
+
+@pytest.mark.parametrize("given", ["nope", "0" * 16, "\0", "x" * 5000, "<script>", "é"])
+def test_what_is_no_session_of_theirs_ends_nothing(site: Site, pat: AdminUser, given: str) -> None:
+    here, there = browsers(site, 2)
+    assert here.post(OWN, {"session": given}).status_int == 303
+    assert [is_signed_in(client) for client in (here, there)] == [True, True]
+    assert site.events("session ended") == []
+
+
+def test_nobody_ends_the_session_of_somebody_else(site: Site, pat: AdminUser) -> None:
+    (here,) = browsers(site, 1)
+    for role in Role:
+        site.client(role).post(OWN, {"session": own_id(here)})
+        site.client(role).post(OWN)
+    assert is_signed_in(here)
+
+
+def test_it_needs_a_token_and_a_post(site: Site, pat: AdminUser) -> None:
+    here, there = browsers(site, 2)
+    assert here.post(OWN, {"session": own_id(there)}, X_CSRF_Token="").status_int == 400
+    here.get(f"{OWN}?session={own_id(there)}")
+    assert is_signed_in(there)
+
+
+def test_sessions_that_are_over_are_not_listed(site: Site, pat: AdminUser) -> None:
+    here, _, _ = browsers(site, 3)
+    with db.transaction(site.engine) as dbsession:
+        for address, column in (("192.0.2.1", "seen_at"), ("192.0.2.2", "created_at")):
+            then = db.now() - timedelta(hours=13)
+            dbsession.execute(update(AdminSession).where(AdminSession.address == address).values({column: then}))
+    assert len(listed(here)) == 1
+
+
+# An administrator
+
+
+def test_an_administrator_sees_and_ends_anyones(site: Site, pat: AdminUser, client: Client) -> None:
+    here, there, third = browsers(site, 3)
+    assert set(listed(client, "/admin/users/pat")) == set(listed(here))
+
+    assert client.post("/admin/users/pat/sessions", {"session": own_id(there)}).status_int == 303
+    assert [is_signed_in(browser) for browser in (here, there, third)] == [True, False, True]
+    assert client.post("/admin/users/pat/sessions").status_int == 303
+    assert [is_signed_in(browser) for browser in (here, there, third)] == [False, False, False]
+    assert listed(client, "/admin/users/pat") == {}
+    assert [(e["name"], e["about"]) for e in site.events("session ended")] == [("the-administrator", "pat")] * 2
+
+
+def test_only_sessions_of_that_person_are_ended(site: Site, pat: AdminUser, client: Client) -> None:
+    (here,) = browsers(site, 1)
+    client.post("/admin/users/the-editor/sessions", {"session": own_id(here)})
+    client.post("/admin/users/the-editor/sessions")
+    assert is_signed_in(here)
+
+
+@pytest.mark.parametrize("agent", ["", "<script>alert(1)</script>", "x" * 5000, "na\x7fme", "\xff\xfe"])
+def test_a_browser_with_a_hostile_name_is_shown_as_text(site: Site, pat: AdminUser, client: Client, agent: str) -> None:
+    browser = site.anonymous()
+    assert sign_in(browser, User_Agent=agent).status_int == 303
+    page = client.get("/admin/users/pat")
+    assert page.status_int == 200
+    assert "<script>alert" not in page.text
+    assert len(site.scalar(select(AdminSession.user_agent).join(AdminUser).where(AdminUser.name == "pat"))) <= 200
+
+
+# Names and addresses
+
+
+@pytest.mark.parametrize(
+    ("agent", "names"),
+    [
+        (FIREFOX, ("Firefox", "Linux")),
+        (
+            "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0 Safari/537.36",
+            ("Chrome", "Windows"),
+        ),
+        ("Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/140.0 Safari/537.36 Edg/140", ("Edge", "Windows")),
+        ("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1", ("Safari", "iOS")),
+        ("Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140.0 Safari/537.36", ("Chrome", "Android")),
+        ("curl/8", ("", "")),
+    ],
+)
+def test_browsers_are_named(agent: str, names: tuple[str, str]) -> None:
+    assert browser_of(agent) == names
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("[2001:db8:1:2::1]", "2001:db8:1:2::/64"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", ""),
+        ("unix:/run/x", "unix:/run/x"),
+    ],
+)
+def test_what_counts_as_one_origin(address: str, network: str) -> None:
+    assert network_of(address) == network

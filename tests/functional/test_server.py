@@ -1,0 +1,224 @@
+"""The server as a process: it ends without losing a request, and what it says itself carries what every answer does."""
+
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from bs4 import BeautifulSoup
+from sqlalchemy import func, select
+
+from groundtransport import db, migration, settings
+from tests.integrity import session_of
+from tests.serving import Server, read_answer, running
+from tests.site import ENVIRON, JFK, Site, app_settings
+
+INIS = ("development.ini", "production.ini")
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.fixture(params=["production.ini"])
+def server(request: pytest.FixtureRequest, site: Site, tmp_path: Path) -> Iterator[Server]:
+    found = Server(tmp_path, site.url, request.param)
+    found.start()
+    with running(found):
+        yield found
+
+
+def creation(server: Server, site: Site) -> bytes:
+    """Return a whole request that makes a record."""
+    cookie = f"groundtransport={session_of(site, 'the-editor')}"
+    page = server.ask("GET", "/login", Cookie=cookie)[1]
+    token = BeautifulSoup(page, "html.parser").find("input", {"name": "csrf_token"})["value"]
+    body = urlencode({"airport_name": JFK, "company_name": "Alpha", "csrf_token": token})
+    head = f"POST /admin/transit HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookie}\r\nContent-Type: {FORM}\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
+def records(site: Site) -> int:
+    return site.scalar(select(func.count()).select_from(site.kinds["transit"].model))
+
+
+def until_refused(server: Server) -> None:
+    """Wait until the door is closed."""
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        try:
+            server.connect().close()
+        except ConnectionRefusedError:
+            return
+        except ConnectionResetError:  # the door closed in the very middle of the handshake
+            continue
+        time.sleep(0.02)
+    pytest.fail("new connections are still taken")
+
+
+@pytest.mark.parametrize(
+    ("server", "number"),
+    [("production.ini", signal.SIGTERM), ("development.ini", signal.SIGINT)],
+    indirect=["server"],
+)
+def test_a_request_that_is_being_received_is_answered_before_the_end(
+    site: Site, server: Server, number: signal.Signals
+) -> None:
+    request = creation(server, site)
+    with server.connect() as slow, server.connect() as idle:
+        idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert read_answer(idle).status == 200
+        slow.sendall(request[:-30])
+        assert server.ask("GET", "/healthz")[0] == 200  # the server has read what came before
+
+        server.process.send_signal(number)
+        until_refused(server)
+        assert idle.recv(1) == b""  # nothing is asked on it: closed
+        slow.sendall(request[-30:])
+
+        assert read_answer(slow).status == 303
+        assert slow.recv(1) == b""
+    assert server.process.wait(10) == 0
+    assert records(site) == 1
+    assert "Traceback" not in server.log.read_text()
+
+
+def test_a_request_that_waits_for_the_database_is_answered_before_the_end(site: Site, server: Server) -> None:
+    request = creation(server, site)
+    with server.connect() as slow:
+        with db.writing(site.engine).begin() as connection:
+            connection.exec_driver_sql("UPDATE audit_head SET number = number")  # every write ends up waiting for it
+            slow.sendall(request)
+            assert server.ask("GET", "/healthz")[0] == 200
+            server.process.send_signal(signal.SIGTERM)
+            server.process.send_signal(signal.SIGTERM)  # as of one who kills a whole process group
+            until_refused(server)
+
+        assert read_answer(slow).status == 303
+    assert server.process.wait(10) == 0
+    assert records(site) == 1
+
+
+def test_who_never_ends_their_request_does_not_keep_the_server(site: Site, server: Server) -> None:
+    with server.connect() as slow:
+        slow.sendall(creation(server, site)[:-30])
+        server.process.send_signal(signal.SIGTERM)
+        # Who stops a service waits ten seconds, and here a busy machine gets some more.
+        assert server.process.wait(15) == 0
+    assert records(site) == 0
+
+
+def test_who_stands_in_the_door_is_let_in(server: Server) -> None:
+    waiting = [server.connect() for _ in range(20)]
+    for connection in waiting:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+    server.process.send_signal(signal.SIGTERM)
+
+    assert [read_answer(connection).status for connection in waiting] == [200] * 20
+    assert server.process.wait(10) == 0
+    for connection in waiting:
+        connection.close()
+
+
+# Limits: the database has no say in them
+
+
+@pytest.fixture(scope="module", params=INIS)
+def standing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that the tests below share."""
+    folder = tmp_path_factory.mktemp("standing")
+    url = f"sqlite:///{folder}/data.sqlite"
+    engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
+    migration.upgrade(engine)
+    engine.dispose()
+    found = Server(folder, url, request.param)
+    found.start()
+    with running(found):
+        yield found
+
+
+def is_plain_and_safe(headers: object) -> bool:
+    """Whether an answer has no banner, and may be neither kept nor framed."""
+    found = {name.lower(): value for name, value in headers.items()}  # type: ignore[attr-defined]
+    return (
+        not {"server", "via", "x-powered-by"} & set(found)
+        and found["cache-control"] == "no-store"
+        and found["x-content-type-options"] == "nosniff"
+        and "frame-ancestors 'none'" in found["content-security-policy"]
+    )
+
+
+HEAD = b"GET /login HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+POST = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (HEAD + b"X-Long: " + b"x" * 70_000 + b"\r\n\r\n", 431),
+        (HEAD + b"X-Many: x\r\n" * 7_000 + b"\r\n", 431),
+        (b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 431),
+        (POST + b"Content-Length: 5000000\r\n\r\n", 413),
+        (POST + b"Content-Length: -1\r\n\r\n", 400),
+        (POST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
+        (POST + b"Content-Length: 4\r\nTransfer-Encoding: gzip\r\n\r\nabcd", 501),
+        (POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+        (HEAD + b"No colon here\r\n\r\n", 400),
+        (HEAD + b"Space : a\r\n\r\n", 400),
+        (b"NONSENSE\r\n\r\n", 400),
+        (b"GET /login HTTP/1.1\nHost: 127.0.0.1\r\n\r\n", 400),
+        (b"get /login HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 400),
+        (b"GET /login HTTP/1.1\r\nHost: evil.example\r\n\r\n", 400),
+        (b"GET /login HTTP/1.1\r\n\r\n", 400),
+        (HEAD + b"Host: evil.example\r\n\r\n", 400),
+        (b"TRACE /login HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 405),
+        (b"CONNECT 127.0.0.1:80 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 400),
+        (b"GET http://evil.example/login HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 400),
+        (b"GET http://127.0.0.1/login HTTP/1.1\r\nHost: evil.example\r\n\r\n", 400),
+        (b"GET http://127.0.0.1/login HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 200),
+        (b"OPTIONS * HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 404),
+        (POST + b"Content-Encoding: gzip\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nabcd", 415),
+    ],
+    ids=lambda value: value[:50].decode(errors="replace") if isinstance(value, bytes) else str(value),
+)
+def test_what_is_no_decent_request_is_refused(standing: Server, sent: bytes, status: int) -> None:
+    answer = standing.raw(sent)
+
+    assert answer.status == status
+    assert is_plain_and_safe(answer.headers)
+    assert not {b"evil", b"waitress", b"Traceback"} & set(answer.body.split())
+    assert standing.ask("GET", "/healthz")[0] == 200
+
+
+def test_a_body_over_the_limit_is_refused_with_a_page(standing: Server) -> None:
+    body = b"username=" + b"x" * (2 * 1024 * 1024)
+    answer = standing.raw(POST + f"Content-Type: {FORM}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+
+    assert answer.status == 413
+    assert b"<html" in answer.body
+
+
+def test_a_hundred_and_fifty_slow_connections_leave_room_for_others(standing: Server) -> None:
+    slow = [standing.connect() for _ in range(150)]
+    for connection in slow:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow:")
+
+    assert standing.ask("GET", "/login")[0] == 200
+    for connection in slow:
+        connection.close()
+
+
+def test_forwarded_headers_are_believed_of_the_configured_proxy_alone(standing: Server) -> None:
+    said = b"X-Forwarded-Proto: https\r\nX-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Host: evil.example\r\n"
+    request = b"GET /admin HTTP/1.1\r\nHost: 127.0.0.1\r\n" + said + b"Forwarded: proto=https;host=evil.example\r\n\r\n"
+
+    by_proxy = standing.raw(request)
+    with socket.create_connection(("127.0.0.1", standing.port), 15, ("127.0.0.2", 0)) as stranger:
+        stranger.sendall(request)
+        by_stranger = read_answer(stranger)
+
+    has_proxy = standing.ini.name == "production.ini"
+    assert by_proxy.headers["Location"].startswith("https://127.0.0.1/login" if has_proxy else "http://127.0.0.1/login")
+    assert ("Strict-Transport-Security" in by_proxy.headers) is has_proxy
+    assert by_stranger.headers["Location"].startswith("http://127.0.0.1/login")
+    assert "Strict-Transport-Security" not in by_stranger.headers

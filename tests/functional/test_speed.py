@@ -1,0 +1,360 @@
+"""Lists stay quick at any size. No timing is asserted: queries are counted, plans are read, bytes are measured."""
+
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from sqlalchemy import event, text
+
+from groundtransport import db, settings
+from groundtransport.indexes import Indexed, build, facts_of
+from groundtransport.records import budget
+from groundtransport.records.search import like
+from tests.site import ENVIRON, JFK, Site
+
+RECORDS = 100_000
+LISTS = {
+    "page 1": {},
+    "sorted": {"sort": "company_name"},
+    "sorted by a long text": {"sort": "-description"},
+    "sorted by a moment": {"sort": "-created_at"},
+    "a page far away": {"page_no": "3200"},
+    "a sorted page far away": {"page_no": "1500", "sort": "company_name"},
+    "the last page": {"page_no": "last"},
+    "the last sorted page": {"page_no": "last", "sort": "company_name"},
+    "next, sorted": {"page_no": "1501", "sort": "company_name", "after": "50000"},
+    "an airport": {"airport_code": "JFK"},
+    "an airport, last page": {"airport_code": "JFK", "page_no": "last"},
+    "a status": {"status": "inactive"},
+    "an airport and a status": {"airport_code": "JFK", "status": "active"},
+    "a common word": {"q": "limousine"},
+    "a rare word": {"q": "zephyrine"},
+    "no such word": {"q": "qzxwvk"},
+    "a word at an airport": {"q": "limousine", "airport_code": "JFK"},
+    "two words": {"q": "limousine zephyrine"},
+    "a phone": {"q": "(718) 555-0199"},
+    "deleted": {"deleted": "1"},
+}
+# Few records that match are sorted in memory: that is quicker than any index. (Of a common word, a plan shows the
+# branch for few, too.)
+SORTS_FEW = {"a common word", "a rare word", "no such word", "two words", "a phone", "a word at an airport"}
+
+
+@contextmanager
+def statements(site: Site) -> Iterator[list[tuple[str, Any]]]:
+    """Collect what is sent to the database, but for the session's own and what begins a transaction."""
+    seen: list[tuple[str, Any]] = []
+
+    def note(connection: Any, cursor: Any, statement: str, parameters: Any, *more: Any) -> None:
+        ours = not re.match(r"(BEGIN|PRAGMA|SELECT 1 FROM sqlite_master|SELECT set_config)", statement)
+        if ours and "admin_session" not in statement:
+            seen.append((statement, parameters))
+
+    event.listen(site.engine, "before_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        event.remove(site.engine, "before_cursor_execute", note)
+
+
+@pytest.fixture(scope="module")
+def crowded(whole_site: Site) -> Iterator[Site]:
+    """The site with a hundred thousand transit services."""
+    whole_site.clean()
+    model = whole_site.kinds["transit"].model
+    facts = facts_of(model.__table__)
+    assert facts is not None
+    replace(whole_site, facts, _rows)
+    yield whole_site
+    replace(whole_site, facts, lambda dialect: "DELETE FROM transit")
+
+
+def replace(site: Site, facts: Indexed, rows: Callable[[str], str]) -> None:
+    """Change the table by one statement, as a command without a time limit would, and index it afterwards."""
+    engine = db.make_engine(settings.read(site.app_settings, ENVIRON))
+    with db.writing(engine).begin() as connection:
+        build.drop(connection, facts)
+        connection.execute(text(rows(connection.dialect.name)))
+        build.create(connection, facts, lambda line: None)
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.exec_driver_sql("VACUUM ANALYZE transit" if connection.dialect.name == "postgresql" else "ANALYZE")
+    engine.dispose()
+
+
+def _rows(dialect: str) -> str:
+    """Return the statement that makes the records: every 20th at JFK, every 10th a limousine, a few named Zephyrine."""
+    postgresql = dialect == "postgresql"
+    character, integer = ("chr", "bigint") if postgresql else ("char", "integer")
+    series = (
+        f"SELECT cast(n AS {integer}) AS n FROM generate_series(1, {RECORDS}) AS n"
+        if postgresql
+        else f"WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < {RECORDS}) SELECT n FROM c"
+    )
+    moment = "timestamp '2026-01-01' + n * interval '1 second'" if postgresql else "datetime('2026-01-01', n || ' s')"
+    moment = moment.replace(" s')", " seconds') || '.000000'")
+    mark = f"CASE WHEN n % 9 = 0 THEN {character}(1) || {character}(2) ELSE {character}(1) || {character}(1) END"
+    name = (
+        "CASE WHEN n % 4001 = 0 THEN 'zephyrine ' ELSE '' END || "
+        "CASE WHEN n % 10 = 0 THEN 'limousine ' ELSE 'coaches ' END || ((n * 7919) % 100003)"
+    )
+    return f"""
+        INSERT INTO transit (id, airport_id, airport_code, airport_name, company_name, description, status,
+                             created_at, updated_at, version, deleted_at, search_text)
+        SELECT n, a.id, a.code, a.name || ' (' || a.code || ')', company, 'Every ' || n % 60 || ' minutes',
+               CASE WHEN n % 9 = 0 THEN 'inactive' ELSE 'active' END, moment, moment, 1,
+               CASE WHEN n % 50 = 0 THEN moment END,
+               lower(a.name || ' (' || a.code || ')') || {character}(31) || company || {character}(31)
+               || {character}(31) || {character}(31) || {character}(31) || {character}(29) || lower(a.code)
+               || {character}(29) || mark || {character}(29)
+        FROM (SELECT n, {name} AS company, {mark} AS mark, {moment} AS moment,
+                     CASE WHEN n % 20 = 0 THEN 'JFK' WHEN n % 2 = 0 THEN 'LHR' ELSE 'ZRH' END AS code
+              FROM ({series}) AS numbers) AS r
+        JOIN airport AS a ON a.code = r.code
+        """
+
+
+def test_a_list_needs_at_most_three_queries(crowded: Site) -> None:
+    client = crowded.client()
+    client.get("/admin/transit?ajax=1")
+    for name, query in LISTS.items():
+        for ajax in ({}, {"ajax": "1"}):
+            with statements(crowded) as seen:
+                assert client.get("/admin/transit", {**query, **ajax}).status_int == 200
+            assert len(seen) <= 3, (name, seen)
+
+
+def test_a_detail_needs_at_most_two_queries(crowded: Site) -> None:
+    client = crowded.client()
+    with statements(crowded) as seen:
+        assert client.get("/admin/transit/4001").status_int == 200
+    assert 1 <= len(seen) <= 2, seen
+
+
+def test_the_look_for_doubles_reads_ranges_of_indexes(crowded: Site) -> None:
+    fields = {"company_name": "Limousine 77", "company_phone1": "718 244 4444", "company_link": "alpha.example"}
+    with statements(crowded) as seen:
+        assert crowded.client().get("/admin/transit/similar", {"airport_name": JFK, **fields}).status_int == 200
+    (asked,) = (statement for statement in seen if "FROM transit" in statement[0])
+    assert [line for line in plan(crowded, *asked) if is_slow(line, may_sort=False)] == []
+
+
+def test_no_list_reads_the_whole_table_or_sorts_it(crowded: Site) -> None:
+    client = crowded.client()
+    wrong = []
+    for name, query in LISTS.items():
+        with statements(crowded) as seen:
+            client.get("/admin/transit", {**query, "ajax": "1"})
+        plans = [line for statement in seen if "FROM transit" in statement[0] for line in plan(crowded, *statement)]
+        wrong += [(name, line) for line in plans if is_slow(line, may_sort=name in SORTS_FEW)]
+    assert wrong == []
+
+
+def plan(site: Site, statement: str, parameters: Any) -> list[str]:
+    """Return the lines of a statement's plan."""
+    with site.engine.connect() as connection:
+        if site.engine.dialect.name == "sqlite":
+            rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            return [row[3] for row in rows]
+        from psycopg import ClientCursor
+
+        driver = connection.connection.dbapi_connection
+        with ClientCursor(driver) as cursor:
+            cursor.execute(f"EXPLAIN {statement}", parameters)
+            return [row[0] for row in cursor.fetchall()]
+
+
+def is_slow(line: str, *, may_sort: bool) -> bool:
+    reads_all = re.search(r"SCAN transit$|Seq Scan on transit\b", line)
+    sorts = re.search(r"TEMP B-TREE FOR (RIGHT PART OF )?ORDER BY|Sort Key|Incremental Sort", line)
+    of_counters = "sum(" in line or "block" in line or "key" in line or "record_count" in line
+    return bool(reads_all or (sorts and not may_sort and not of_counters))
+
+
+def test_a_page_of_25_rows_is_small(crowded: Site) -> None:
+    client = crowded.client()
+    for query in ({}, {"q": "limousine"}, {"sort": "company_name", "page_no": "2000"}):
+        assert len(client.get("/admin/transit", query).body) < 60_000
+        assert len(client.get("/admin/transit", {**query, "ajax": "1"}).body) < 25_000
+
+
+def test_counts_beyond_the_bound_are_estimates_that_say_so(crowded: Site) -> None:
+    client = crowded.client()
+
+    exact = client.get("/admin/transit?ajax=1&q=limousine").json
+    assert exact["recordsFiltered"] == RECORDS // 10 - RECORDS // 50
+    assert "recordsFilteredIsEstimate" not in exact
+    guessed = client.get("/admin/transit?ajax=1&q=coaches").json
+    assert guessed["recordsFilteredIsEstimate"] is True
+    assert 0.8 < guessed["recordsFiltered"] / (RECORDS * 0.9) < 1.2
+    assert guessed["recordsTotal"] == RECORDS - RECORDS // 50
+
+    page = client.get("/admin/transit?q=coaches")
+    assert "about" in page.html.select_one(".list-foot p").get_text()
+    last = next(link["href"] for link in page.html.select("nav.pager a") if link.get_text() == "Last")
+    end = client.get(last)
+    assert [row["id"] for row in end.html.select("tbody tr")][-1] == "record-1"
+
+
+def test_neighbors_and_offsets_lead_to_the_same_pages(crowded: Site) -> None:
+    client = crowded.client()
+    found = {"q": "coaches"}
+    for query in (
+        {"sort": "company_name"},
+        {"sort": "-description"},
+        {},
+        {"airport_code": "LHR"},
+        found,
+        {**found, "sort": "company_name"},
+        {**found, "sort": "-created_at", "status": "active"},
+    ):
+        here = client.get("/admin/transit", {**query, "page_no": "700"})
+        links = {link.get_text(): link["href"] for link in here.html.select("nav.pager a")}
+        assert "after=" in links["Next"]
+        assert "before=" in links["Previous"]
+        for name, number in (("Next", "701"), ("Previous", "699")):
+            by_key = [row["id"] for row in client.get(links[name]).html.select("tbody tr")]
+            by_offset = client.get("/admin/transit", {**query, "page_no": number}).html.select("tbody tr")
+            assert by_key == [row["id"] for row in by_offset], (query, name)
+
+
+@pytest.mark.parametrize("query", [{}, {"sort": "company_name"}, {"sort": "-status"}, {"q": "zephyrine"}])
+def test_pages_join_up_to_the_whole_list(crowded: Site, query: dict[str, str]) -> None:
+    client = crowded.client()
+    with crowded.engine.connect() as connection:
+        live = text("SELECT count(*) FROM transit WHERE deleted_at IS NULL AND search_text LIKE :sought")
+        number = connection.scalar(live, {"sought": f"%{query.get('q', '')}%"})
+    assert client.get("/admin/transit", {**query, "ajax": "1"}).json["recordsFiltered"] == number
+    for start in (0, 900, 4_000, number // 2, number - 150):
+        parts = [
+            row["id"]
+            for at in range(max(0, start), max(0, start) + 100, 10)
+            for row in client.rows("transit", **query, start=str(at), length="10")
+        ]
+        assert parts == [row["id"] for row in client.rows("transit", **query, start=str(max(0, start)), length="100")]
+
+
+SEARCHES = [
+    "limousine",
+    "coaches",
+    "zephyrine",
+    "limousine 77",
+    "coaches 9999",
+    "zep limou",
+    "77",
+    "9",
+    "%",
+    "qq",
+    "z",
+    "zephyrine limousine 9",
+    "(718) 555-0199",
+    "(99",
+]
+SORTS = {"": "id DESC", "company_name": "company_name {c}, id", "-created_at": "created_at DESC, id DESC"}
+
+
+@pytest.mark.parametrize("sort", SORTS)
+@pytest.mark.parametrize("code", ["", "JFK"])
+def test_searches_find_what_a_plain_scan_finds(
+    crowded: Site, monkeypatch: pytest.MonkeyPatch, sort: str, code: str
+) -> None:
+    """Whichever way the size of the answer calls for: rows, order, and the number where it is no estimate."""
+    monkeypatch.setattr(budget, "SEARCH", 60)
+    client = crowded.client()
+    collate = 'COLLATE "C"' if crowded.engine.dialect.name == "postgresql" else ""
+    for q in SEARCHES:
+        words = {f"w{number}": like(word) for number, word in enumerate(q.split())}
+        found = " AND ".join(f"search_text LIKE :{name} ESCAPE '\\'" for name in words)
+        at = f"AND airport_code = '{code}'" if code else ""
+        scan = (
+            f"SELECT id FROM transit WHERE deleted_at IS NULL AND {found} {at} ORDER BY {SORTS[sort].format(c=collate)}"
+        )
+        with crowded.engine.connect() as connection:
+            expected = connection.scalars(text(scan), words).all()
+        for page_no in ("1", "2", "last"):
+            query = {"ajax": "1", "q": q, "sort": sort, "airport_code": code, "page_no": page_no}
+            answer = client.get("/admin/transit", query).json
+            assert "truncated" not in answer
+            start = 25 * (int(page_no) - 1) if page_no != "last" else max(0, len(expected) - 1) // 25 * 25
+            if "recordsFilteredIsEstimate" in answer:
+                assert len(expected) > 10_000, q
+                start = start if page_no != "last" else len(expected) - 25
+            else:
+                assert answer["recordsFiltered"] == len(expected), q
+            assert [row["id"] for row in answer["data"]] == expected[start : start + 25], (q, page_no)
+
+
+def test_a_search_that_takes_too_long_answers_with_what_it_found(
+    crowded: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "SEARCH", 0)
+    monkeypatch.setattr(budget, "MORE", 0)
+    client = crowded.client()
+
+    answer = client.get("/admin/transit?ajax=1&q=us&sort=company_name")
+    assert (answer.status_int, answer.json["truncated"], answer.json["data"]) == (200, True, [])
+    assert answer.json["recordsTotal"] == RECORDS - RECORDS // 50
+    page = client.get("/admin/transit?q=us&sort=company_name")
+    assert "Narrow your search" in page.html.find(id="list-truncated").get_text()
+    assert not page.html.find(id="list-truncated").has_attr("hidden")
+    assert client.get("/admin/transit?ajax=1").json["data"]  # the connection is as it was
+
+
+@pytest.mark.parametrize("q", ["%", "qq", "9", "% limousine"])
+def test_a_short_word_is_never_looked_for_in_the_whole_index(crowded: Site, q: str) -> None:
+    """PostgreSQL would read all of it for a word without a piece of three characters, and could not be stopped."""
+    client = crowded.client()
+    for sort in ("", "company_name"):
+        with statements(crowded) as seen:
+            client.get("/admin/transit", {"q": q, "sort": sort, "ajax": "1"})
+        lines = [line for one in seen if "FROM transit" in one[0] for line in plan(crowded, *one)]
+        asked = [pattern for line in lines if "Index Cond" in line for pattern in re.findall("~~ '([^']*)'", line)]
+        assert [pattern for pattern in asked if len(pattern.strip("%")) < 3] == []
+
+
+def test_where_time_is_over_before_anything_was_found_a_short_walk_finds_something(
+    crowded: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = itertools.count()
+    over = 3 if crowded.engine.dialect.name == "sqlite" else 1
+    usual = budget.Budget.limit
+
+    @contextmanager
+    def limit(self: budget.Budget) -> Iterator[None]:
+        if next(tries) < over:
+            raise budget.OutOfTime
+        with usual(self):
+            yield
+
+    monkeypatch.setattr(budget.Budget, "limit", limit)
+    answer = crowded.client().get("/admin/transit?ajax=1&q=coaches&sort=-created_at").json
+
+    assert answer["truncated"] is True
+    with crowded.engine.connect() as connection:
+        scan = (
+            "SELECT id FROM transit WHERE deleted_at IS NULL AND search_text LIKE '%coaches%' ORDER BY id DESC LIMIT 25"
+        )
+        assert [row["id"] for row in answer["data"]] == list(connection.scalars(text(scan)))
+
+
+# Without the hundred thousand: they are gone from here on
+
+
+def test_a_write_needs_few_queries(site: Site) -> None:
+    """The record's own, the look for doubles, and three for the activity log; no savepoint, nothing read twice."""
+    client = site.client()
+    fields = {"airport_name": JFK, "company_name": "Alpha Limousine", "company_phone1": "718 244 4444"}
+    address = f"/admin/transit/{client.create('transit', **fields)}"
+    edit = client.rows("transit", sort="-id", length="1")[0]["actions"]["edit"]
+    asked = {
+        "create": (lambda: client.post("/admin/transit", {**fields, "form_token": "one-form-and-no-other"}), 7),
+        "update": (lambda: client.put(address, {**fields, "company_name": "Beta Limousine"}), 7),
+        "edit": (lambda: client.get(edit), 3),
+        "delete": (lambda: client.delete(address), 5),
+    }
+    for name, (ask, most) in asked.items():
+        with statements(site) as seen:
+            assert ask().status_int in (200, 303)
+        assert len(seen) <= most, (name, seen)

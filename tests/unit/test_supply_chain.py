@@ -1,0 +1,62 @@
+"""What the service is made of, and what its own code never does: read off the files."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "groundtransport"
+SCRIPTS = sorted((PACKAGE / "static").glob("*.js"))
+WORKSHOP = {"bandit", "hypothesis", "mypy", "pytest", "ruff", "webtest", "playwright", "beautifulsoup4", "babel"}
+
+
+def packages(lock: str) -> dict[str, str]:
+    """Return the names in a lock file, each with its entry."""
+    entries = re.split(r"^(?=[a-z0-9])", (ROOT / lock).read_text(), flags=re.MULTILINE)
+    return {entry.split("==")[0].split("[")[0]: entry for entry in entries if "==" in entry}
+
+
+def test_every_package_is_locked_with_its_hashes() -> None:
+    for lock in ("requirements.lock", "requirements-test.lock", "requirements-sbom.lock"):
+        found = packages(lock)
+        assert len(found) > 20
+        assert [name for name, entry in found.items() if "--hash=sha256:" not in entry] == [], lock
+
+
+def test_the_run_time_has_no_tool_of_the_workshop() -> None:
+    runs, works = packages("requirements.lock"), packages("requirements-test.lock")
+    assert not WORKSHOP & set(runs)
+    assert set(works) >= WORKSHOP
+    assert {name: entry for name, entry in works.items() if name in runs} == runs, "tests run what is served"
+
+
+def test_the_service_starts_no_program_and_runs_no_text() -> None:
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text())
+        imported = {
+            alias.name.split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names
+        }
+        imported |= {(node.module or "").split(".")[0] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        called = {
+            node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        assert not imported & {"subprocess", "pickle", "marshal", "shelve", "xml", "yaml"}, path
+        assert not called & {"eval", "exec", "compile", "__import__"}, path
+
+
+def test_scripts_write_text_and_never_markup() -> None:
+    assert len(SCRIPTS) > 3
+    for path in SCRIPTS:
+        found = re.search(
+            r"outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|innerHTML\s*\+?=", path.read_text()
+        )
+        assert not found, f"{path.name}: {found and found[0]}"
+
+
+def test_browser_storage_holds_nothing_sensitive() -> None:
+    """What scripts keep in the browser is reviewed here: an entry for each name."""
+    # Whether shortcuts are off; where the list was when a record was deleted; a form that was sent and did not arrive.
+    known = {"KEYS_OFF", "AFTER", "NAME"}
+    for path in SCRIPTS:
+        kept = set(re.findall(r"(?:local|session)Storage\.setItem\(\s*([^,\s]+)", path.read_text()))
+        assert kept <= known, f"{path.name} keeps {kept - known}: say in docs/security.md what, and name it here"
