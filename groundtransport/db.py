@@ -1,5 +1,6 @@
 """The declarative base, the engine of either database, and ``request.dbsession``. No table is defined here."""
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -167,11 +168,13 @@ _LOCK_TIMEOUT = text("SELECT set_config('lock_timeout', :wait, true)")  # one te
 
 
 def limit_waiting(session: Session) -> None:
-    """Let the next statement of a request wait no longer for a lock than what is left of the request's time."""
-    deadline = session.info.get("deadline")
-    if deadline is not None and session.get_bind().dialect.name == "postgresql":
-        left = max(0.05, deadline - time.monotonic())
-        session.execute(_LOCK_TIMEOUT, {"wait": str(int(left * 1000))})
+    """Let the next statement of a request wait no longer for a lock than what is left of the request's time.
+
+    As long as that is more than a connection's own limit, LOCK, there is nothing to say.
+    """
+    left = session.info.get("deadline", math.inf) - time.monotonic()
+    if left < LOCK and session.get_bind().dialect.name == "postgresql":
+        session.execute(_LOCK_TIMEOUT, {"wait": str(int(max(0.05, left) * 1000))})
 
 
 class JoinedSession(Session):

@@ -6,7 +6,7 @@ The head of the chain is taken last, so that writers meet only there and cannot 
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from groundtransport.audit import checkpoints
@@ -16,6 +16,15 @@ from groundtransport.bulk import insert_rows
 from groundtransport.db import limit_waiting, now
 from groundtransport.events import RecordChanged
 from groundtransport.text import PART, fold
+
+# Made once: every change needs them.
+_ENTRIES: Any = AdminActivity.__table__
+_HEADS: Any = AuditHead.__table__
+_HEAD = select(_HEADS.c.number, _HEADS.c.mac).where(_HEADS.c.id == 1).with_for_update()
+_MOVE = update(_HEADS).where(_HEADS.c.id == 1).values(number=bindparam("last"), mac=bindparam("last_mac"))
+# Names of their own: SQLAlchemy gives a parameter that is named like a column to both tables.
+_VALUES: dict[str, Any] = {name: bindparam(f"entry_{name}") for name in _ENTRIES.c.keys()}  # noqa: SIM118  # no mapping
+_INSERT_AND_MOVE = insert(_ENTRIES).values(_VALUES).add_cte(_MOVE.cte("moved"))
 
 
 class Auditor:
@@ -36,7 +45,7 @@ class Auditor:
         """Number, sign and insert the entries of a transaction, and move the head."""
         queue = session.info.pop("audit")
         limit_waiting(session)
-        head = session.execute(select(AuditHead.number, AuditHead.mac).where(AuditHead.id == 1).with_for_update()).one()
+        head = session.execute(_HEAD).one()
         moment = now()
         mac = head.mac
         for number, entry in enumerate(queue, head.number + 1):
@@ -44,9 +53,14 @@ class Auditor:
             mac = self.key.sign(text_of(entry, mac))
             entry |= {"mac": mac, "search_text": PART.join((fold(entry["label"]), fold(entry["actor"])))}
         limit_waiting(session)
-        insert_rows(session, AdminActivity, queue)
         last = head.number + len(queue)
-        session.execute(update(AuditHead).where(AuditHead.id == 1).values(number=last, mac=mac))
+        moved = {"last": last, "last_mac": mac}
+        if len(queue) == 1 and session.get_bind().dialect.name == "postgresql":
+            named = {f"entry_{name}": value for name, value in queue[0].items()}
+            session.execute(_INSERT_AND_MOVE, named | moved)  # one round trip
+        else:
+            insert_rows(session, AdminActivity, queue)
+            session.execute(_MOVE, moved)
         if self.clerk.due(head.number, last):
             checkpoint = checkpoints.make(self.key, last, mac, moment)
             session.info["tm"].get().addAfterCommitHook(self.announce, (checkpoint,))

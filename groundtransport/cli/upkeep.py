@@ -13,7 +13,9 @@ def check(office: Office) -> None:
     """Compare the counters, the search texts and the search index with the records. Ends with 1 if one is wrong."""
     wrong = 0
     for kind in office.registry["kinds"].values():
-        with db.writing(office.engine).connect() as connection:  # a transaction, for one view of it; rolled back
+        with db.writing(
+            db.in_bulk(office.engine)
+        ).connect() as connection:  # a transaction, for one view of it; rolled back
             for finding in upkeep.check(connection, kind):
                 click.echo(finding)
                 wrong += 1
@@ -33,6 +35,6 @@ def reindex(office: Office, kinds: tuple[str, ...]) -> None:
         if name not in known:
             raise click.BadParameter(f"{name} is none of {', '.join(known)}", param_hint="KINDS")
     for name in kinds or known:
-        with db.writing(office.engine).begin() as connection:
+        with db.writing(db.in_bulk(office.engine)).begin() as connection:
             stale = upkeep.reindex(connection, known[name], click.echo)
         click.echo(f"{name}: done; {stale:,} search texts were wrong.")

@@ -135,7 +135,7 @@ def prepare(connection: Connection) -> None:
         except DBAPIError as error:
             reason = str(error.orig).strip().splitlines()[0]
             raise TrigramsMissing(NO_TRIGRAMS.format(reason=reason)) from error
-    _execute(connection, *postgresql.FUNCTIONS.values())
+    _execute(connection, postgresql.ROOM, *postgresql.FUNCTIONS.values())
 
 
 def _execute(connection: Connection, *statements: str) -> None:
