@@ -13,8 +13,9 @@ from groundtransport.records.highlight import Piece, pieces
 
 Cell = Callable[[Any], str]
 
-_AIRPORT = Markup('<span class="tag" translate="no">{}</span> {}')
-_PHONE = Markup('<a href="{}">{}</a>')
+# Joined, not formatted: there are thousands of cells, and a sum, which escapes plain texts, takes a third of the time.
+_TAG, _NAME = Markup('<span class="tag" translate="no">'), Markup("</span> ")
+_CALL, _NUMBER, _END = Markup('<a href="'), Markup('">'), Markup("</a>")
 _CHOICE = Markup('<span class="badge status-{}">{}</span>')
 
 
@@ -26,9 +27,9 @@ def cell_of(node: Field, terms: list[str], translate: Callable[[str], str]) -> C
 
 def _html_of(node: Field, terms: list[str], translate: Callable[[str], str]) -> Cell:
     if node.name == "airport_name":
-        return lambda name: _AIRPORT.format(_marked(name[-4:-1], terms), _marked(name[:-6], terms))
+        return lambda name: _TAG + _marked(name[-4:-1], terms) + _NAME + _marked(name[:-6], terms)
     if node.is_phone:
-        return lambda number: _PHONE.format(node.address(number), _marked(number, terms, is_phone=True))
+        return lambda number: _CALL + node.address(number) + _NUMBER + _marked(number, terms, is_phone=True) + _END
     if node.choices:
         badges = {code: _CHOICE.format(code, translate(label)) for code, label in node.choices}
         return lambda code: badges.get(code, escape(code))
