@@ -40,12 +40,16 @@ class Budget:
         self.deadline = time.monotonic() + MORE
 
     @contextmanager
-    def limit(self) -> Iterator[None]:
-        """Stop the statements inside at the deadline; raise OutOfTime then."""
+    def limit(self, *, usual: bool = False) -> Iterator[None]:
+        """Stop the statements inside at the deadline; raise OutOfTime then.
+
+        ``usual`` leaves it at PostgreSQL's usual limit, STATEMENT, for what hardly ever takes long.
+        """
         connection = self.dbsession.connection()
         try:
             if connection.dialect.name == "postgresql":
-                self._tell(connection)
+                if not usual:
+                    self._tell(connection)
                 yield
             else:
                 with self._watch(connection):

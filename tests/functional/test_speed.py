@@ -126,6 +126,27 @@ def test_a_list_needs_at_most_three_queries(crowded: Site) -> None:
             assert len(seen) <= 3, (name, seen)
 
 
+def test_a_known_search_that_takes_too_long_all_the_same_answers_with_what_it_found(
+    crowded: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, usual = crowded.client(), budget.Budget.limit
+    ask = {"ajax": "1", "q": "zephyrine", "sort": "-created_at"}
+    total = client.get("/admin/transit", ask).json["recordsTotal"]
+
+    @contextmanager
+    def limit(self: budget.Budget, **more: bool) -> Iterator[None]:
+        if more:
+            raise budget.OutOfTime
+        with usual(self):
+            yield
+
+    monkeypatch.setattr(budget.Budget, "limit", limit)
+    answer = client.get("/admin/transit", ask).json
+
+    assert answer.get("truncated", False) is (crowded.engine.dialect.name == "postgresql")
+    assert answer["recordsTotal"] == total > 0
+
+
 def test_a_detail_needs_at_most_two_queries(crowded: Site) -> None:
     client = crowded.client()
     with statements(crowded) as seen:
@@ -322,10 +343,10 @@ def test_where_time_is_over_before_anything_was_found_a_short_walk_finds_somethi
     usual = budget.Budget.limit
 
     @contextmanager
-    def limit(self: budget.Budget) -> Iterator[None]:
+    def limit(self: budget.Budget, **more: bool) -> Iterator[None]:
         if next(tries) < over:
             raise budget.OutOfTime
-        with usual(self):
+        with usual(self, **more):
             yield
 
     monkeypatch.setattr(budget.Budget, "limit", limit)
@@ -342,17 +363,37 @@ def test_where_time_is_over_before_anything_was_found_a_short_walk_finds_somethi
 # Without the hundred thousand: they are gone from here on
 
 
-def test_a_write_needs_few_queries(site: Site) -> None:
-    """The record's own, the look for doubles, and three for the activity log; no savepoint, nothing read twice."""
+def test_a_search_that_was_made_a_moment_ago_is_one_query_and_knows_the_newest(site: Site) -> None:
     client = site.client()
+    ask = {"ajax": "1", "q": "zephyrine", "airport_code": "JFK"}
+    client.create("transit", company_name="Zephyrine Cars")
+    assert client.get("/admin/transit", ask).json["recordsFiltered"] == 1
+    client.create("transit", company_name="Zephyrine Coaches")
+    client.create("transit", company_name="Another")
+
+    with statements(site) as seen:
+        answer = client.get("/admin/transit", ask).json
+
+    assert [row["company_name"] for row in answer["data"]] == ["Zephyrine Coaches", "Zephyrine Cars"]
+    assert (answer["recordsTotal"], answer["recordsFiltered"]) == (3, 2)
+    assert len(seen) <= (1 if site.engine.dialect.name == "postgresql" else 2), seen
+
+
+def test_a_write_needs_few_queries(site: Site) -> None:
+    """The record's own, the look for doubles, and three for the activity log; no savepoint, nothing read twice.
+
+    On PostgreSQL an entry and the move of the log's head are one.
+    """
+    client = site.client()
+    fewer = int(site.engine.dialect.name == "postgresql")
     fields = {"airport_name": JFK, "company_name": "Alpha Limousine", "company_phone1": "718 244 4444"}
     address = f"/admin/transit/{client.create('transit', **fields)}"
     edit = client.rows("transit", sort="-id", length="1")[0]["actions"]["edit"]
     asked = {
-        "create": (lambda: client.post("/admin/transit", {**fields, "form_token": "one-form-and-no-other"}), 7),
-        "update": (lambda: client.put(address, {**fields, "company_name": "Beta Limousine"}), 7),
+        "create": (lambda: client.post("/admin/transit", {**fields, "form_token": "one-form-and-no-other"}), 7 - fewer),
+        "update": (lambda: client.put(address, {**fields, "company_name": "Beta Limousine"}), 7 - fewer),
         "edit": (lambda: client.get(edit), 3),
-        "delete": (lambda: client.delete(address), 5),
+        "delete": (lambda: client.delete(address), 5 - fewer),
     }
     for name, (ask, most) in asked.items():
         with statements(site) as seen:

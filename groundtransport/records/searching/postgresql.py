@@ -1,11 +1,13 @@
 """Searching with pg_trgm, where the planner guesses how much matches."""
 
+from collections.abc import Hashable
 from functools import partial
 from typing import Any
 
 from sqlalchemy import (
     ARRAY,
     ColumnElement,
+    Engine,
     Row,
     Select,
     Text,
@@ -26,6 +28,7 @@ from groundtransport.records.budget import LIMITING, OutOfTime
 from groundtransport.records.finding import Found, Window
 from groundtransport.records.order import Order
 from groundtransport.records.search import airport_mark, like, named_holds, spellings, telling, texts, valued
+from groundtransport.records.searching import guesses
 from groundtransport.records.searching.base import EXACT, SAMPLE, SAMPLES, Search
 
 RARE = 4  # of so many records one has a value for whose sake its index is read, too
@@ -35,11 +38,18 @@ class PostgreSQLSearch(Search):
     """The planner guesses well how many rows match; a GIN index must find them all before the first can be had."""
 
     number: int | None = None  # of matches, once the index was asked for all of them
+    is_known = False  # that few match: the same was asked a moment ago
 
     def find(self, window: Window) -> Found:
-        self.look_around()
         if not self.is_indexed:
+            self.look_around()
             return self.find_short(window)
+        recalled = guesses.recall(self.engine, self.key)
+        if recalled:
+            self.is_known = True
+            self.guessed, self.most = recalled
+        else:
+            self.look_around()
         if self.guessed > 3 * EXACT // 2 and self.total > 2 * EXACT:
             rows = self.of_many(window, self.guessed)
             if self.number is None:
@@ -49,9 +59,22 @@ class PostgreSQLSearch(Search):
             rows = self.sorted(window)
         except OutOfTime:
             self.truncated = True
+            if self.is_known:
+                self.look_around()
             rows = self.last_resort(window)
             return self.answer(window, rows, max(self.guessed, len(rows)), is_estimate=True)
+        if not self.is_known:
+            guesses.remember(self.engine, self.key, (self.guessed, self.most))
         return self.answer(window, rows, self.number or 0, is_estimate=False)
+
+    @property
+    def engine(self) -> Engine:
+        return self.dbsession.connection().engine
+
+    @property
+    def key(self) -> Hashable:
+        """What a guess is about."""
+        return self.kind.name, *self.counted, *self.wanted.pieces
 
     def look_around(self) -> None:
         """Find out how many live records there are, the planner's guess of how many match, and how many can at most."""
@@ -83,12 +106,14 @@ class PostgreSQLSearch(Search):
         if mark or len(self.wanted.terms) > 1:
             pieces, more = self.pieces()
             values |= more
-        with self.finder.budget.limit():
+        with self.finder.budget.limit(usual=self.is_known):
             by_marks = bool(mark or self.wanted.terms) and (bool(mark) or RARE * self.most > self.total)
-            shape = (order.shape, pieces, bool(self.wanted.terms), by_marks)
+            shape = (order.shape, pieces, bool(self.wanted.terms), by_marks, self.is_known)
             make = partial(self._sorted, order, pieces, by_marks=by_marks)
             rows = self.finder.run("sorted", make, *shape, **values).all()
         self.number = int(rows[0].number)
+        if self.is_known:
+            self.total = int(rows[0].total)
         return [row for row in rows if row.id is not None]
 
     def pieces(self) -> tuple[tuple[tuple[int, ...], ...], dict[str, str]]:
@@ -121,7 +146,8 @@ class PostgreSQLSearch(Search):
         number = select(func.count().label("number")).select_from(found).subquery("counted")
         # The number comes even where the page is empty.
         joined = number.outerjoin(page, true()).outerjoin(self.table, self.table.c.id == page.c.id)
-        rows = select(*self.finder.columns, number.c.number).select_from(joined)
+        more = [counters.kept(self.kind.table).label("total")] if self.is_known else []
+        rows = select(*self.finder.columns, number.c.number, *more).select_from(joined)
         return rows.order_by(*order.sorting(page.c.key, page.c.id))
 
     def _marked(self) -> list[ColumnElement[bool]]:
