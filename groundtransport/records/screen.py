@@ -41,9 +41,9 @@ class Column:
     cell: Cell
 
     @property
-    def may_lead(self) -> bool:
-        """Whether its value may be the link to the record: a phone's is a link already."""
-        return self.shown_as != "phone"
+    def in_rows(self) -> tuple[str, bool, Cell]:
+        """What each row needs: the name, whether the value may be the link to the record, and ``cell``."""
+        return self.name, self.shown_as != "phone", self.cell  # a phone's is a link already
 
 
 def columns(request: Request, kind: Kind, query: ListQuery) -> list[Column]:
