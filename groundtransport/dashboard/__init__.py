@@ -26,6 +26,7 @@ LATEST = 10  # entries
 def dashboard(context: Admin, request: Request) -> dict[str, Any]:
     dbsession, kinds = request.dbsession, list(request.registry["kinds"].values())
     return {
+        "exact": figures.EXACT,
         "cards": [
             {
                 "kind": kind,

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +10,15 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from groundtransport.airports.models import Airport
+from groundtransport.indexes import hint_for
 from groundtransport.records import counters, listing
+from groundtransport.records.budget import Budget, OutOfTime
 from groundtransport.records.kind import Kind
 from groundtransport.records.query import choices
 from groundtransport.records.search import lacks
 
+EXACT = 10_000  # beyond it, the number is not what matters
+PATIENCE = 0.5  # seconds for one gap of one kind
 GAPS = ("company_phone", "company_address")  # the text filters whose absence makes a record of little use
 
 
@@ -29,10 +34,14 @@ class Status:
 
 @dataclass(frozen=True)
 class Gap:
-    """How many records have nothing in the fields of a text filter."""
+    """How many records have nothing in the fields of a text filter, counted up to EXACT."""
 
     filter: str
     number: int
+
+    @property
+    def is_more(self) -> bool:
+        return self.number > EXACT
 
 
 @dataclass(frozen=True)
@@ -64,10 +73,17 @@ def _of_choice(dbsession: Session, kind: Kind, field: str) -> list[Status]:
 
 
 def gaps(dbsession: Session, kind: Kind) -> list[Gap]:
-    """Return what is missing in how many records, for each of GAPS that the kind has."""
-    known = [name for name in GAPS if name in kind.filters]
-    numbers = [listing.count(dbsession, kind, listing.live(kind), lacks(kind, name)) for name in known]
-    return [Gap(name, number) for name, number in zip(known, numbers, strict=True)]
+    """Return what is missing in how many records, for each of GAPS that the kind has.
+
+    Indexes know these. What a kind of somebody else's has no index for, and takes too long, is left out.
+    """
+    found = []
+    for name in GAPS:
+        if name in kind.filters:
+            with suppress(OutOfTime), Budget(dbsession, PATIENCE) as budget, budget.limit():
+                wanted, hint = (listing.live(kind), lacks(kind, name)), hint_for(kind.model.__table__, name)
+                found.append(Gap(name, listing.count(dbsession, kind, *wanted, most=EXACT + 1, hint=hint)))
+    return found
 
 
 def busiest(dbsession: Session, kinds: Iterable[Kind], length: int) -> list[Busy]:

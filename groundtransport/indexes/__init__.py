@@ -4,7 +4,7 @@ The database keeps all of it by itself, in the transaction of the change (trigge
 too. Migrations make it by ``op.index_records``; ``groundtransport check`` compares it, ``reindex`` makes it anew.
 """
 
-from groundtransport.indexes.facts import BLOCK, Indexed, facts_of, mark, sort_key
+from groundtransport.indexes.facts import BLOCK, Indexed, facts_of, hint_for, mark, sort_key
 from groundtransport.indexes.tables import RecordBlock, RecordChange, RecordCount
 
-__all__ = ["BLOCK", "Indexed", "RecordBlock", "RecordChange", "RecordCount", "facts_of", "mark", "sort_key"]
+__all__ = ["BLOCK", "Indexed", "RecordBlock", "RecordChange", "RecordCount", "facts_of", "hint_for", "mark", "sort_key"]

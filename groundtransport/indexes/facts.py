@@ -1,7 +1,7 @@
 """Which columns of a table are sorted and counted by: taken from its model, or from a migration."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,20 +22,30 @@ class Indexed:
     """The table of a kind. ``sorts`` maps each column that lists are sorted by to NUMBER, TEXT or LONG.
 
     ``counted_by`` is the column that live records are counted by besides their airport; ``soft`` tells whether the
-    table has ``deleted_at``.
+    table has ``deleted_at``. ``gaps`` maps a name to columns that people miss only when all of them are empty: of a
+    single column, the index of its sort knows.
     """
 
     table: str
     sorts: Mapping[str, str]
     counted_by: str | None
     soft: bool
+    gaps: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: Table) -> "Indexed":
-        """Return the facts of a model's table; a column says by ``info={"counted": True}`` that it is counted by."""
+        """Return the facts of a model's table.
+
+        A column says by ``info={"counted": True}`` that it is counted by, and by ``info={"gap": NAME}`` that it and the
+        others of that name are missed together.
+        """
         sorts = {column.key: _manner(column) for column in table.columns if column.key not in UNSORTED}
         counted = [column.key for column in table.columns if column.info.get("counted")]
-        return cls(table.name, sorts, counted[0] if counted else None, "deleted_at" in table.columns)
+        gaps: dict[str, list[str]] = {}
+        for column in table.columns:
+            if "gap" in column.info:
+                gaps.setdefault(column.info["gap"], []).append(column.key)
+        return cls(table.name, sorts, counted[0] if counted else None, "deleted_at" in table.columns, gaps)
 
 
 _FACTS: WeakKeyDictionary[Table, Indexed] = WeakKeyDictionary()
@@ -49,6 +59,17 @@ def mark(table: Table) -> None:
 def facts_of(table: Table) -> Indexed | None:
     """Return the facts of a kind's table; None for any other."""
     return _FACTS.get(table)
+
+
+def hint_for(table: Table, gap: str) -> str:
+    """Return the hint by which SQLite reads the index of a gap; else it would rather search than read a short one."""
+    facts = facts_of(table)
+    return f"INDEXED BY {lacking(table.name, gap)}" if facts and gap in facts.gaps else ""
+
+
+def lacking(table: str, gap: str) -> str:
+    """Return the name of the index of the rows that have nothing in the columns of a gap."""
+    return f"ix_{table}_lacks_{gap}"
 
 
 def _manner(column: Any) -> str:

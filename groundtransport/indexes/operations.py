@@ -9,7 +9,7 @@ from alembic.util.langhelpers import DispatchPriority
 from sqlalchemy import text
 
 from groundtransport.indexes import build, postgresql
-from groundtransport.indexes.facts import Indexed
+from groundtransport.indexes.facts import Indexed, lacking
 
 
 @Operations.register_operation("index_records")
@@ -22,9 +22,16 @@ class IndexRecords(MigrateOperation):
 
     @classmethod
     def index_records(
-        cls, operations: Operations, table: str, *, sorts: dict[str, str], counted_by: str | None, soft: bool
+        cls,
+        operations: Operations,
+        table: str,
+        *,
+        sorts: dict[str, str],
+        counted_by: str | None,
+        soft: bool,
+        gaps: dict[str, list[str]] | None = None,
     ) -> Any:
-        return operations.invoke(cls(Indexed(table, sorts, counted_by, soft)))
+        return operations.invoke(cls(Indexed(table, sorts, counted_by, soft, gaps or {})))
 
     def reverse(self) -> "UnindexRecords":
         return UnindexRecords(self.facts)
@@ -43,9 +50,16 @@ class UnindexRecords(MigrateOperation):
 
     @classmethod
     def unindex_records(
-        cls, operations: Operations, table: str, *, sorts: dict[str, str], counted_by: str | None, soft: bool
+        cls,
+        operations: Operations,
+        table: str,
+        *,
+        sorts: dict[str, str],
+        counted_by: str | None,
+        soft: bool,
+        gaps: dict[str, list[str]] | None = None,
     ) -> Any:
-        return operations.invoke(cls(Indexed(table, sorts, counted_by, soft)))
+        return operations.invoke(cls(Indexed(table, sorts, counted_by, soft, gaps or {})))
 
     def reverse(self) -> IndexRecords:
         return IndexRecords(self.facts)
@@ -97,8 +111,10 @@ def render_reverse(context: Any, operation: UnindexRecords) -> str:
 
 
 def _render(name: str, facts: Indexed) -> str:
-    sorts = dict(facts.sorts)
-    return f"op.{name}({facts.table!r}, sorts={sorts!r}, counted_by={facts.counted_by!r}, soft={facts.soft!r})"
+    given: dict[str, Any] = {"sorts": dict(facts.sorts), "counted_by": facts.counted_by, "soft": facts.soft}
+    if facts.gaps:
+        given["gaps"] = {gap: list(columns) for gap, columns in facts.gaps.items()}
+    return f"op.{name}({facts.table!r}, {', '.join(f'{key}={value!r}' for key, value in given.items())})"
 
 
 def is_ours(name: str | None, kind: str, parents: Any, *, tables: Any) -> bool:
@@ -108,5 +124,6 @@ def is_ours(name: str | None, kind: str, parents: Any, *, tables: Any) -> bool:
     if kind == "index":
         table = parents.get("table_name") or ""
         name = name or ""
-        return not (name.startswith(f"ix_{table}_by_") or name in (f"ix_{table}_deleted", f"ix_{table}_search"))
+        ours = name.startswith((f"ix_{table}_by_", lacking(table, "")))
+        return not (ours or name in (f"ix_{table}_deleted", f"ix_{table}_search"))
     return True

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from groundtransport.indexes.facts import BLOCK, LONG, NUMBER, SORT_MAX, Indexed
+from groundtransport.indexes.facts import BLOCK, LONG, NUMBER, SORT_MAX, Indexed, lacking
 from groundtransport.indexes.parts import Part
 
 STATISTICS = 2000  # values that the planner looks at to guess how many rows hold a word
@@ -66,6 +66,11 @@ def parts(facts: Indexed) -> Iterator[Part]:
         name = f"ix_{table}_deleted"
         keys = "deleted_at NULLS FIRST, id"
         yield Part("index", name, f"CREATE INDEX {name} ON {table} ({keys}) WHERE deleted_at IS NOT NULL")
+    for gap, columns in facts.gaps.items():
+        name = lacking(table, gap)
+        empty = [f"{_text(column, facts.sorts[column])} IS NULL" for column in columns]
+        where = " AND ".join([*(["deleted_at IS NULL"] if facts.soft else []), *empty])
+        yield Part("index", name, f"CREATE INDEX {name} ON {table} (id) WHERE {where}")
     name = f"ix_{table}_search"
     gin = f"USING gin (search_text gin_trgm_ops) WITH ({WAITING})"
     yield Part("index", name, f"CREATE INDEX {name} ON {table} {gin}{live}")
@@ -89,9 +94,12 @@ def _key(column: str, manner: str) -> str:
         return "id NULLS FIRST)"
     if manner == NUMBER:
         return f"{column} NULLS FIRST, id)"
-    if manner == LONG:
-        return f'lower(substr({column}, 1, {SORT_MAX}) COLLATE "C") NULLS FIRST, id)'
-    return f'lower({column} COLLATE "C") NULLS FIRST, id) INCLUDE ({column})'
+    return f"{_text(column, manner)} NULLS FIRST, id)" + (f" INCLUDE ({column})" if manner != LONG else "")
+
+
+def _text(column: str, manner: str) -> str:
+    """Return a text as lists sort it: what ``sort_key`` compiles to."""
+    return f'lower(substr({column}, 1, {SORT_MAX}) COLLATE "C")' if manner == LONG else f'lower({column} COLLATE "C")'
 
 
 def _function(facts: Indexed) -> str:

@@ -16,9 +16,9 @@ class Transit(SoftDelete, RecordColumns, Base):
 
     company_name: Mapped[str | None] = mapped_column(String(200))
     company_address: Mapped[str | None] = mapped_column(String(300))
-    company_phone1: Mapped[str | None] = mapped_column(String(40))
-    company_phone2: Mapped[str | None] = mapped_column(String(40))
-    company_phone3: Mapped[str | None] = mapped_column(String(40))
+    company_phone1: Mapped[str | None] = mapped_column(String(40), info={"gap": "company_phone"})
+    company_phone2: Mapped[str | None] = mapped_column(String(40), info={"gap": "company_phone"})
+    company_phone3: Mapped[str | None] = mapped_column(String(40), info={"gap": "company_phone"})
     company_link: Mapped[str | None] = mapped_column(String(2000))
     route_name: Mapped[str | None] = mapped_column(String(200))
     place: Mapped[str | None] = mapped_column(String(200))

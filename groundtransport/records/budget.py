@@ -1,10 +1,10 @@
-"""The time that one search may take. When it is over, the database stops, and what was found so far is the answer."""
+"""The time that a search or a count may take. When it is over, the database stops; what was found is the answer."""
 
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, Self
 
 from psycopg.errors import QueryCanceled
 from sqlalchemy import String, bindparam, false, func, select
@@ -26,10 +26,16 @@ class OutOfTime(Exception):
 class Budget:
     """Counts from its making."""
 
-    def __init__(self, dbsession: Session) -> None:
+    def __init__(self, dbsession: Session, seconds: float | None = None) -> None:
         self.dbsession = dbsession
-        self.deadline = time.monotonic() + SEARCH
+        self.deadline = time.monotonic() + (SEARCH if seconds is None else seconds)
         self.limited: float | None = None  # the seconds a statement may take, as PostgreSQL was told
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     @property
     def is_over(self) -> bool:

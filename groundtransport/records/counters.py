@@ -117,3 +117,27 @@ def edge(dbsession: Session, kind: Kind, offset: int, *, descending: bool) -> tu
         return None
     block, before = int(found[0]), int(found[1])
     return (block + 1) * BLOCK - 1 if descending else block * BLOCK, offset - before
+
+
+@cache
+def _whole_blocks(table: str, *, descending: bool) -> Select[Any]:
+    """How many records stand in blocks after ``block``, or before it."""
+    numbers = []
+    for counted in (_BLOCK, _CHANGE):
+        block = counted.block
+        outside = block > bindparam("block") if descending else (block < bindparam("block")) & (block >= 0)
+        numbers.append(select(func.sum(counted.n)).where(counted.kind == table, outside).scalar_subquery())
+    return select(sum((func.coalesce(number, 0) for number in numbers[1:]), func.coalesce(numbers[0], 0)))
+
+
+def before(dbsession: Session, kind: Kind, record_id: int, *, descending: bool) -> int:
+    """Return how many live records stand before one, by id."""
+    block = record_id // BLOCK
+    whole = int(dbsession.scalar(_whole_blocks(kind.table, descending=descending), {"block": block}) or 0)
+    ids = kind.model.__table__.c.id
+    beside = (
+        (ids > record_id) & (ids < (block + 1) * BLOCK) if descending else (ids < record_id) & (ids >= block * BLOCK)
+    )
+    return whole + int(
+        dbsession.scalar(select(func.count()).select_from(kind.model).where(kind.model.is_live(), beside)) or 0
+    )

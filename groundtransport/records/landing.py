@@ -1,19 +1,20 @@
 """Where a saved record is now: on the page that comes back, on another one, or outside the search and the filters."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from pyramid.request import Request
-from sqlalchemy import func, select
+from sqlalchemy import select
 
-from groundtransport.records import listing
+from groundtransport.records import counters, listing
+from groundtransport.records.budget import Budget, OutOfTime
 from groundtransport.records.kind import Kind
 from groundtransport.records.links import list_address
+from groundtransport.records.order import Order
 from groundtransport.records.query import ListQuery
 from groundtransport.resources import Collection, Record
-
-SORTED_MAX = 100_000  # rows; beyond it, looking for one row's place takes longer than anybody waits for
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,18 @@ def page_with(dbsession: Any, kind: Kind, query: ListQuery, record_id: int) -> L
 
 
 def _page_no(dbsession: Any, kind: Kind, query: ListQuery, record_id: int) -> str:
-    conditions = (listing.scope(kind, query), *listing.conditions(kind, query))
-    if listing.count(dbsession, kind, *conditions) > SORTED_MAX:
-        return ""
-    place = func.row_number().over(order_by=listing.order(kind, query)).label("place")
-    places = select(kind.model.id, place).where(*conditions).subquery()
-    found = dbsession.scalar(select(places.c.place).where(places.c.id == record_id))
-    return "" if found is None else str((found - 1) // query.page_size + 1)
+    """Return the number of the page that holds a record; "" where finding out takes too long."""
+    with suppress(OutOfTime), Budget(dbsession) as budget, budget.limit():
+        return str(_before(dbsession, kind, query, record_id) // query.page_size + 1)
+    return ""
+
+
+def _before(dbsession: Any, kind: Kind, query: ListQuery, record_id: int) -> int:
+    """Return how many records stand before one in a list."""
+    order = Order.of(kind, query)
+    if order.is_by_id and not query.is_filtered and not query.deleted:
+        return counters.before(dbsession, kind, record_id, descending=order.descending)
+    key = None if order.is_by_id else dbsession.scalar(select(order.key).where(order.columns.id == record_id))
+    wanted = (listing.scope(kind, query), *listing.conditions(kind, query))
+    ranges = order.turned().beyond(key, record_id)
+    return sum(listing.count(dbsession, kind, *wanted, one) for one in ranges)

@@ -89,9 +89,15 @@ def order(kind: Kind, query: ListQuery) -> list[ColumnElement[Any]]:
     return Order.of(kind, query).clauses()
 
 
-def count(dbsession: Session, kind: Kind, *conditions: ColumnElement[bool]) -> int:
-    """Return how many records fulfil all conditions, by counting them: for few, or for who can wait."""
-    return dbsession.scalar(select(func.count()).select_from(kind.model).where(*conditions)) or 0
+def count(
+    dbsession: Session, kind: Kind, *conditions: ColumnElement[bool], most: int | None = None, hint: str = ""
+) -> int:
+    """Return how many records fulfil all conditions, by counting them: for few, for who can wait, or up to ``most``.
+
+    ``hint`` is SQLite's.
+    """
+    some = select(kind.model.id).where(*conditions).limit(most).with_hint(kind.model, hint, "sqlite")
+    return dbsession.scalar(select(func.count()).select_from(some.subquery())) or 0
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ LISTS = {
     "a word at an airport": {"q": "limousine", "airport_code": "JFK"},
     "two words": {"q": "limousine zephyrine"},
     "a phone": {"q": "(718) 555-0199"},
+    "no phone": {"missing": "company_phone"},
     "deleted": {"deleted": "1"},
 }
 # Few records that match are sorted in memory: that is quicker than any index. (Of a common word, a plan shows the
@@ -171,6 +172,38 @@ def test_no_list_reads_the_whole_table_or_sorts_it(crowded: Site) -> None:
         plans = [line for statement in seen if "FROM transit" in statement[0] for line in plan(crowded, *statement)]
         wrong += [(name, line) for line in plans if is_slow(line, may_sort=name in SORTS_FEW)]
     assert wrong == []
+
+
+def test_the_overview_counts_by_indexes_and_counters(crowded: Site) -> None:
+    client = crowded.client()
+    with statements(crowded) as seen:
+        page = client.get("/admin")
+    plans = [line for statement in seen if "FROM transit" in statement[0] for line in plan(crowded, *statement)]
+    assert [line for line in plans if is_slow(line, may_sort=False)] == []
+    assert any("ix_transit_lacks_company_phone" in line for line in plans)
+    assert "No phone over 10,000" in " ".join(page.html.select_one(".card-kind .gap").parent.get_text(" ").split())
+
+
+@pytest.mark.parametrize(
+    ("query", "record_id"),
+    [
+        ({}, 41_003),
+        ({"sort": "id"}, 41_003),
+        ({"sort": "company_name"}, 41_003),
+        ({"sort": "-status"}, 41_003),
+        ({"q": "zephyrine", "sort": "description"}, 52_013),
+        ({"airport_code": "JFK", "sort": "-created_at"}, 60_020),
+    ],
+)
+def test_a_record_is_found_on_its_page_wherever_that_is(crowded: Site, query: dict[str, str], record_id: int) -> None:
+    page = crowded.client().get("/admin/transit", {**query, "find": str(record_id)})
+    assert f"record-{record_id}" in [row["id"] for row in page.html.select("tbody tr")]
+
+
+def test_finding_a_record_that_takes_too_long_leads_to_the_list(crowded: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "SEARCH", -1)
+    page = crowded.client().get("/admin/transit?find=41003&sort=company_name")
+    assert len(page.html.select("tbody tr")) == 25
 
 
 def plan(site: Site, statement: str, parameters: Any) -> list[str]:

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, bindparam, func, select, true, union_all
 from sqlalchemy.sql.util import ClauseAdapter
 
+from groundtransport.indexes import hint_for
 from groundtransport.records.budget import OutOfTime
 from groundtransport.records.finding import DEEP, Finder, Found, Window, on_last_page
 from groundtransport.records.order import Order
@@ -217,8 +218,8 @@ class Search:
     def _read_all(self, order: Order) -> Select[Any]:
         key = order.key.label("key")
         some = select(self.table.c.id, key).where(*self.finder.scope, *self.conditions).limit(EXACT + 1)
-        if not self.is_of_missing:
-            some = some.with_hint(self.table, "NOT INDEXED", "sqlite")
+        gap = self.finder.query.filters.get(MISSING, "")
+        some = some.with_hint(self.table, hint_for(self.table, gap) if gap else "NOT INDEXED", "sqlite")
         found = some.cte("found").prefix_with("MATERIALIZED")
         sorted_ = select(found.c.id, found.c.key).order_by(*order.sorting(found.c.key, found.c.id))
         page = sorted_.limit(bindparam("length")).offset(bindparam("offset")).subquery()
