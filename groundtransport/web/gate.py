@@ -62,11 +62,11 @@ def check_encoding(request: Request) -> None:
         request.GET  # noqa: B018  # the same
         unquote_to_bytes(request.query_string).decode()
         check_charset(request.headers.get("Content-Type", ""))
-        if request.content_type == "application/x-www-form-urlencoded":
+        if request.content_type in ("", "application/x-www-form-urlencoded"):  # WebOb reads either as a form
             unquote_to_bytes(request.body).decode()
         elif request.content_type == "multipart/form-data":
             check_parts(request)
-    except (UnicodeError, ValueError):
+    except (UnicodeError, ValueError, LookupError):
         raise HTTPBadRequest(_("The request is not valid UTF-8.")) from None
 
 
@@ -78,8 +78,14 @@ def check_charset(content_type: str) -> None:
 
 
 def check_parts(request: Request) -> None:
-    """Raise UnicodeError for a text that is not UTF-8; of a file, whose bytes are its own, nothing is asked."""
+    """Raise UnicodeError for a text that is not UTF-8; of a file, whose bytes are its own, nothing is asked.
+
+    WebOb reads a part in the encoding that it states, and raises LookupError for one that there is not.
+    """
     values = list(request.POST.values())
+    for value in values:
+        if isinstance(value, str):
+            value.encode()  # UTF-7 and its like can spell half a character
     if all(isinstance(value, str) for value in values):
         request.body.decode()
     elif any("\ufffd" in value for value in values if isinstance(value, str)):
