@@ -52,9 +52,9 @@ def selection_of(request: Request) -> Selection:
 def _moment(text: str) -> datetime:
     try:
         at = datetime.fromisoformat(text)
-    except ValueError:
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):  # no time at all, or in UTC before the first year or after the last
         return now()
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def names(found: list[str]) -> str:

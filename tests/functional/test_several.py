@@ -242,3 +242,13 @@ def test_it_needs_the_token(site: Site, editor: Client, kind: str) -> None:
 
     assert editor.post(f"/admin/{kind}/several", fields, X_CSRF_Token="").status_int == 400
     assert len(editor.rows(kind)) == 1
+
+
+@pytest.mark.parametrize("as_of", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "yesterday", "2026-13-01"])
+def test_a_time_that_there_is_not_is_the_time_of_the_request(site: Site, editor: Client, kind: str, as_of: str) -> None:
+    fill(site, kind, 2)
+
+    page = ask(editor, kind, ("action", "delete"), ("all", "1"), ("as_of", as_of))
+
+    assert page.status_int == 200
+    assert "2 records" in page.html.find("h1").get_text()
