@@ -16,7 +16,7 @@ from waitress import create_server, wasyncore
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
-from waitress.task import ErrorTask
+from waitress.task import ErrorTask, WSGITask
 from waitress.trigger import trigger
 
 from groundtransport.lane import Lane
@@ -29,18 +29,35 @@ ARENA_MAX, HEAPS = -8, 2  # mallopt(3), M_ARENA_MAX
 ROUND = 0.1  # seconds between two looks at them
 
 
-class ErrorAnswer(ErrorTask):
-    """What waitress itself says of a request that it could not read."""
+class Dressed:
+    """An answer that has the headers of all others, also where waitress itself makes it."""
 
-    def execute(self) -> None:
-        self.response_headers.extend([*HEADERS.items(), ("Cache-Control", "no-store")])
-        super().execute()
+    response_headers: list[tuple[str, str]]
+
+    def build_response_header(self) -> Any:
+        if not any(name in HEADERS for name, _value in self.response_headers):
+            self.response_headers.extend([*HEADERS.items(), ("Cache-Control", "no-store")])
+        return super().build_response_header()  # type: ignore[misc]  # waitress' task has it
+
+
+class Answer(Dressed, WSGITask):
+    """What the service says, or waitress of a proxy's word that it does not understand."""
+
+
+class ErrorAnswer(Dressed, ErrorTask):
+    """What waitress itself says of a request that it could not read."""
 
 
 class Channel(HTTPChannel):
     """A connection."""
 
+    task_class = Answer
     error_task_class = ErrorAnswer
+
+    def send_continue(self) -> None:
+        """Ask for the body that a client announced; where there is none, waitress would wait for it for ever."""
+        if not self.request.completed:
+            super().send_continue()
 
     @property
     def is_busy(self) -> bool:

@@ -198,6 +198,21 @@ def test_a_body_over_the_limit_is_refused_with_a_page(standing: Server) -> None:
     assert b"<html" in answer.body
 
 
+def test_who_announces_a_body_and_has_none_is_answered(standing: Server) -> None:
+    started = time.monotonic()
+
+    assert standing.raw(HEAD + b"Expect: 100-continue\r\n\r\n").status == 200
+    assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("said", [b'For: 1.2.3.4, "x', b"Proto: gopher", b"Proto: https, http"])
+def test_a_proxys_word_that_makes_no_sense_is_refused_as_all_else_is(standing: Server, said: bytes) -> None:
+    answer = standing.raw(HEAD + b"X-Forwarded-" + said + b"\r\n\r\n")
+
+    assert answer.status == (400 if standing.ini.name == "production.ini" else 200)
+    assert is_plain_and_safe(answer.headers)
+
+
 def test_a_hundred_and_fifty_slow_connections_leave_room_for_others(standing: Server) -> None:
     slow = [standing.connect() for _ in range(150)]
     for connection in slow:
