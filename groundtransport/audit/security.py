@@ -105,7 +105,14 @@ class SecurityViews:
             "query": self.query,
             "titles": TITLES,
             "refusals": REFUSALS,
+            "csv_max": CSV_MAX,
+            "is_cut": (newer or older) and self._is_cut(),
         }
+
+    def _is_cut(self) -> bool:
+        """Return whether the query finds more than a file holds; the events beyond are not counted."""
+        beyond = select(SecurityEvent.id).where(*conditions(self.query)).order_by(SecurityEvent.id.desc())
+        return self.request.dbsession.scalar(beyond.offset(CSV_MAX).limit(1)) is not None
 
     def _page(self) -> tuple[list[SecurityEvent], bool, bool]:
         """Return the events of the page, and whether there are newer and older ones."""

@@ -149,3 +149,18 @@ def test_exports_and_refusals_of_the_page_itself_are_events(site: Site, client: 
 def test_it_is_read_only(client: Client) -> None:
     for answer in (client.post(PAGE), client.put(PAGE), client.delete(PAGE), client.post(f"{PAGE}/csv")):
         assert answer.status_int == 405
+
+
+def test_the_page_says_where_its_file_stops(site: Site, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groundtransport.audit.security.CSV_MAX", 12)
+
+    def link(**query: str) -> str:
+        return client.get(PAGE, query).html.find("a", href=lambda href: "/csv" in (href or "")).get_text()
+
+    numbers = [add(site, "denied") for _ in range(12)]
+    assert link(event="denied", page_size="10") == "As CSV"
+
+    numbers.append(add(site, "denied"))
+    assert link(event="denied", page_size="10") == "The newest 12 as CSV"
+    assert link(event="denied", page_size="10", before=str(numbers[3])) == "The newest 12 as CSV"
+    assert [int(line["number"]) for line in lines(client, event="denied")] == numbers[:0:-1]
