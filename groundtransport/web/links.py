@@ -23,8 +23,8 @@ def address(request: Request, context: Node, *elements: str, query: Any = None) 
 
 
 def is_ours(target: str) -> bool:
-    """Whether ``target`` is a path of this service and of nowhere else."""
-    if not target.startswith("/") or target.startswith("//") or _CONTROL.search(target):
+    """Whether ``target`` is a path of this service and of nowhere else, written in ASCII as all of ours are."""
+    if not target.startswith("/") or target.startswith("//") or not target.isascii() or _CONTROL.search(target):
         return False
     try:
         parts = urlsplit(target)

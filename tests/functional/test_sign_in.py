@@ -111,6 +111,8 @@ TARGETS = [
     "//",
     "/..//evil.example",
     "/é",
+    "/admin/日本",
+    "/admin?q=\u202e",
 ]
 
 
@@ -123,7 +125,7 @@ def test_a_sign_in_never_leads_elsewhere(site: Site, pat: AdminUser) -> None:
         parts = urlsplit(answer.location)
         assert (answer.status_int, parts.scheme, parts.netloc) == (303, "http", "localhost"), target
         assert not parts.path.startswith("//"), target
-        assert not re.search(r"[\x00-\x20\\]", answer.location), target
+        assert re.fullmatch(r"[!-\[\]-~]+", answer.location), target  # a server could send no other
         assert "a=b" not in str(answer.headers.getall("Set-Cookie"))
         assert is_signed_in(client)
 
