@@ -6,6 +6,7 @@ dies of SIGTERM at once, and of SIGINT without sending what it has. Its own erro
 
 import ctypes
 import logging
+import re
 import signal
 import threading
 import time
@@ -15,6 +16,7 @@ from typing import Any
 from waitress import create_server, wasyncore
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import BaseWSGIServer
 from waitress.task import ErrorTask, WSGITask
 from waitress.trigger import trigger
@@ -27,6 +29,7 @@ log = logging.getLogger(__name__)
 PATIENCE = 8  # seconds for the requests in flight; what stops a service asks for its end within ten
 ARENA_MAX, HEAPS = -8, 2  # mallopt(3), M_ARENA_MAX
 ROUND = 0.1  # seconds between two looks at them
+BLANKS = re.compile(rb"[ \t\r\n]{100}")  # in a row: no header that is meant well has so many
 
 
 class Dressed:
@@ -48,9 +51,19 @@ class ErrorAnswer(Dressed, ErrorTask):
     """What waitress itself says of a request that it could not read."""
 
 
+class Parser(HTTPRequestParser):
+    """What reads a request; the pattern that waitress does it with takes time by the square of blanks in a row."""
+
+    def parse_header(self, header_plus: bytes) -> None:
+        if BLANKS.search(header_plus):
+            raise ParsingError("Too many blanks")
+        super().parse_header(header_plus)
+
+
 class Channel(HTTPChannel):
     """A connection."""
 
+    parser_class = Parser
     task_class = Answer
     error_task_class = ErrorAnswer
 

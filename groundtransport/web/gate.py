@@ -15,6 +15,7 @@ from pyramid.response import Response
 from groundtransport.i18n import _
 from groundtransport.security import Identity
 from groundtransport.web.links import segments, sign_in_address
+from groundtransport.web.shape import check_shape
 
 _CHARSET = re.compile(r"charset\s*=\s*\"?([^\s;\"]*)", re.IGNORECASE)
 PROFILE = ("admin", "profile")
@@ -62,6 +63,7 @@ def check_encoding(request: Request) -> None:
         request.GET  # noqa: B018  # the same
         unquote_to_bytes(request.query_string).decode()
         check_charset(request.headers.get("Content-Type", ""))
+        check_shape(request)
         if request.content_type in ("", "application/x-www-form-urlencoded"):  # WebOb reads either as a form
             unquote_to_bytes(request.body).decode()
         elif request.content_type == "multipart/form-data":

@@ -1,11 +1,19 @@
-"""The request: Pyramid's, with its body in memory, and without cookies that are no text.
+"""The request: Pyramid's, with its body in memory, with our own cookies alone, and without endless lists.
 
 The guard has refused a body that is too large for that.
 """
 
+import re
 from typing import Any
 
 from pyramid.request import Request
+
+# Our own never hold more. WebOb reads a header of 64 KiB that is no cookie for minutes, and of one that is not UTF-8,
+# which another service of the same host may have set, not even the cookies beside it.
+OURS = re.compile(r' *(__Host-)?groundtransport[a-z-]*="?[A-Za-z0-9_.-]*"? *', re.ASCII)
+# What WebOb reads with patterns whose time grows with the square of the length.
+LISTS = ("ACCEPT", "ACCEPT_CHARSET", "ACCEPT_ENCODING", "ACCEPT_LANGUAGE", "IF_MATCH", "IF_NONE_MATCH")
+LIST_MAX = 1_000  # characters; a browser's longest has 150
 
 
 class MemoryRequest(Request):
@@ -14,11 +22,8 @@ class MemoryRequest(Request):
 
     def __init__(self, environ: dict[str, Any], **values: Any) -> None:
         super().__init__(environ, **values)
-        sent = environ.get("HTTP_COOKIE", "")
-        if not is_plain(sent):
-            environ["HTTP_COOKIE"] = ";".join(filter(is_plain, sent.split(";")))
-
-
-def is_plain(cookies: str) -> bool:
-    """Whether all is ASCII, without escapes. Ours are; beside one that is not UTF-8, WebOb could not read them."""
-    return cookies.isascii() and "\\" not in cookies
+        if "HTTP_COOKIE" in environ:
+            environ["HTTP_COOKIE"] = ";".join(filter(OURS.fullmatch, environ["HTTP_COOKIE"].split(";")))
+        for name in LISTS:
+            if len(environ.get(f"HTTP_{name}", "")) > LIST_MAX:
+                del environ[f"HTTP_{name}"]  # as if they had no preference

@@ -1,5 +1,6 @@
 """Requests that no browser sends: each is refused by name, none breaks the service, and none leaves a trace."""
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -121,6 +122,48 @@ def test_a_foreign_cookie_that_is_no_text_takes_nobodys_own_away(client: Client,
         app = client.site.anonymous().app
         assert app.get("/admin", extra_environ={"HTTP_COOKIE": cookie}).status_int == 200
     assert app.get("/login", extra_environ={"HTTP_COOKIE": foreign}).status_int == 200
+
+
+@pytest.mark.parametrize("foreign", ["x" * 20_000, 'a="' + "x" * 20_000, "groundtransport" * 1_000])
+def test_a_huge_cookie_that_is_none_costs_nothing(client: Client, foreign: str) -> None:
+    own = "; ".join(f"{name}={value}" for name, value in client.app.cookies.items())
+    app, started = client.site.anonymous().app, time.monotonic()
+
+    assert app.get("/login", extra_environ={"HTTP_COOKIE": foreign}).status_int == 200
+    assert app.get("/admin", extra_environ={"HTTP_COOKIE": f"{own}; {foreign}"}).status_int == 200
+    assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("name", ["Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "If-None-Match"])
+def test_a_list_of_preferences_without_end_costs_nothing(site: Site, name: str) -> None:
+    started = time.monotonic()
+
+    for text in ("a/b;" + "q=0." * 15_000, 'W/"' + 'x",W/"' * 10_000, ", " * 30_000):
+        assert site.anonymous().app.get("/login", headers={name: text}).status_int == 200
+    assert time.monotonic() - started < 5
+
+
+DISPOSITION = b'Content-Disposition: form-data; name="a"'
+
+
+@pytest.mark.parametrize(
+    ("content_type", "body"),
+    [
+        (FORM, b"a=1&" * 20_000),
+        (f'{MULTIPART}; a="{";" * 40_000}', parts(AIRPORT)),
+        (MULTIPART, parts(*[("a", b"1")] * 6_000)),
+        (MULTIPART, b"--xyzzy\r\n" + DISPOSITION + b'; b="' + b";" * 40_000 + b"\r\n\r\nx\r\n--xyzzy--\r\n"),
+        (MULTIPART, b"--xyzzy\r\n" + DISPOSITION + b"; b\r\n ;" * 10_000 + b"\r\n\r\nx\r\n--xyzzy--\r\n"),
+        (MULTIPART, b"--xyzzy\r\n" + b"A: b\r\n--xyzzy\r\n" * 90_000 + b"\r\nx\r\n--xyzzy--\r\n"),
+        (MULTIPART, b"--xyzzy\r\nContent-Type: Multipart/mixed; boundary=xyzzy\r\n\r\n" * 2_000),
+    ],
+    ids=["fields", "type", "parts", "head", "folded head", "heads without end", "parts in parts"],
+)
+def test_a_form_of_no_shape_is_refused_at_once(client: Client, content_type: str, body: bytes) -> None:
+    started = time.monotonic()
+
+    assert send(client, "POST", "/login", body, content_type).status_int == 400
+    assert time.monotonic() - started < 5
 
 
 def test_a_multipart_form_is_as_good_as_any(client: Client, kind: str) -> None:
