@@ -1,5 +1,7 @@
 """What every answer carries against other sites' scripts: escaped text, and the headers of the house."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 from groundtransport.security import Role
@@ -79,6 +81,21 @@ def test_markup_at_the_sign_in_stays_text(site: Site) -> None:
     assert_harmless(refused)
     signed_in = site.client(Role.VIEWER).get("/login", {"missing": EVIL})
     assert [script for script in signed_in.html.find_all("script") if not script.get("src")] == []
+
+
+def test_a_sign_that_turns_the_writing_turns_its_own_element_alone(client: Client) -> None:
+    style = (Path(__file__).parents[2] / "groundtransport/static/app.css").read_text()
+    rule = re.search(r":is\(([^)]*)\) \{\s*unicode-bidi: isolate;", style)
+    assert rule
+    alone = {*rule[1].split(", "), "td", "dd", "h1", "title", "option", "textarea"}  # or a block by itself
+    record_id = client.create("transit", company_name="\u202ealpha", description="\u202ebeta")
+    client.put(f"/admin/transit/{record_id}", {"airport_name": JFK, "company_name": "\u202egamma"})
+
+    pages = ["/admin", "/admin/transit", "/admin/activity", f"/admin/transit/{record_id}", "/admin/search?q=gamma"]
+    for page in (*pages, f"/admin/transit/{record_id}/history", f"/admin/transit/{record_id}/delete"):
+        turned = client.get(page).html.find_all(string=re.compile("\u202e"))
+        assert turned, page
+        assert {text.parent.name for text in turned} <= alone, page
 
 
 # Headers
