@@ -150,8 +150,12 @@ def csv_response(name: str, text: str) -> Response:
     return response
 
 
+# What a spreadsheet takes for the beginning of a formula; the wide signs are those of East Asian keyboards.
+FORMULA = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+
+
 def inert(text: str) -> str:
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    return f"'{text}" if text.startswith(FORMULA) else text
 
 
 @view_config(

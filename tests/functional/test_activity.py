@@ -186,7 +186,7 @@ def test_the_file_tells_every_change_in_words(client: Client, log: dict[str, int
 
 
 def test_no_cell_is_a_formula_and_lines_stay_in_their_cell(client: Client) -> None:
-    bad = ["=1+1", "+1", "-1", "@SUM(A1)"]
+    bad = ["=1+1", "+1", "-1", "@SUM(A1)", "\uff1d1+1", "\uff0b1", "\uff20SUM(A1)"]
     for name in bad:
         client.create("transit", company_name=name, description='two\nlines, "quoted"; and more')
     lines = table(client)
