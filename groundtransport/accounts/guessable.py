@@ -16,6 +16,7 @@ FEW = 3
 WORD_MIN = 3  # characters: a shorter word is no easier to guess than its letters
 PIECE_MAX = 64
 DIGITS_MAX = 4  # a year, a day
+READ_MAX = 256  # characters: one of a password may fold into eighteen, and would cost as much
 SERVICE = frozenset(
     """administration administrator admin airport bus company ground groundtransport scheduled scheduledbus service
     shuttle terminal transit transport transportation""".split()  # noqa: SIM905  # words read better than a list
@@ -36,7 +37,7 @@ def is_own(password: str, words: Collection[str]) -> bool:
 
 
 def _is_made_of(password: str, own: Collection[str]) -> bool:
-    text = _folded(password)
+    text = _folded(password)[:READ_MAX]
     once = _REPEATED.sub(r"\1", text)
     words = {word for word in own if len(word) >= WORD_MIN} | _common_in(text)
     return min(_pieces(text, words), _pieces(once, words)) <= FEW

@@ -160,3 +160,12 @@ def test_a_stranger_cannot_make_the_check_costly() -> None:
             patch.setattr(guessable, "_is_piece", counting)
             guessable.is_common(password)
         assert len(calls) <= 2 * len(password) * guessable.PIECE_MAX
+
+
+def test_a_password_that_folds_into_a_long_one_costs_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    is_piece = guessable._is_piece
+    monkeypatch.setattr(guessable, "_is_piece", lambda *where: asked.append(0) or is_piece(*where))
+
+    assert not guessable.is_common("\ufdfa" * MAX_LENGTH)
+    assert len(asked) <= 2 * MAX_LENGTH * guessable.PIECE_MAX
