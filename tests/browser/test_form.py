@@ -72,6 +72,12 @@ def test_an_airport_typed_as_its_code_is_taken_on_the_way_out(page: Page) -> Non
     expect(page.locator("#city option[value=Newark]").first).to_be_attached()
 
 
+def test_the_button_for_those_without_script_never_shows_with_one(page: Page) -> None:
+    page.route("**/airport.js*", lambda route: route.fulfill(body="", content_type="text/javascript"))  # not run yet
+    page.goto("/admin/transit/create")
+    expect(page.get_by_role("button", name="Load its cities and states")).to_be_hidden()
+
+
 def test_a_city_brings_its_state_and_a_chosen_state_stays(page: Page) -> None:
     new(page, "scheduledbus")
     city, state = page.get_by_label("City"), page.get_by_label("State")

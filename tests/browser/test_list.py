@@ -15,6 +15,14 @@ from tests.site import JFK, Client, Site, query_of
 
 KIND = "transit"
 LIST = f"/admin/{KIND}"
+FULL = {
+    "airport_name": JFK,
+    "company_name": "Castillo & Zimmermann Coaches",
+    "company_phone1": "+1 212 555 0100",
+    "route_name": "Route 179",
+    "city": "New York City",
+    "status": "active",
+}
 
 
 def row(page: Page, name: str) -> Locator:
@@ -269,6 +277,36 @@ def test_the_page_size_is_kept_with_the_person(page: Page, visit: Visit, site: S
     other.goto(LIST)
     expect(other.locator("#records tbody tr")).to_have_count(10)
     site.client().post("/admin/profile/preferences", {"page_size": ""})
+
+
+# Its columns
+
+
+@pytest.mark.parametrize("locale", ["en-US", "es-ES"])
+def test_the_columns_stand_still_when_the_script_comes(visit: Visit, office: Client, locale: str) -> None:
+    office.post(LIST, FULL)
+    cells = []
+    for script in (False, True):
+        page = visit(script=script, locale=locale)
+        page.goto(f"{LIST}?sort=company_name")
+        cells.append([cell.bounding_box() for cell in page.locator("#records :is(th, tbody td)").all()])
+
+    assert cells[0] == cells[1]
+
+
+@pytest.mark.parametrize("width", [1100, 1280, 1440])
+def test_long_titles_leave_the_names_their_room(visit: Visit, office: Client, width: int) -> None:
+    office.post(LIST, FULL)
+    page = visit(locale="es-ES", screen=Screen(width, 900))
+    page.goto(f"{LIST}?q=a&sort=company_name")
+
+    airport, company = (
+        page.locator(f"#records tbody .col-{name}").bounding_box() for name in ("airport_name", "company_name")
+    )
+    assert airport
+    assert company
+    assert airport["width"] > company["width"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
