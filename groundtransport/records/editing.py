@@ -48,6 +48,10 @@ class FormViews:
         """Return the form with what the request sent."""
         raise TypeError("each form begins with values of its own")
 
+    def address(self, state: str) -> str:
+        """Return where the form can be opened."""
+        raise TypeError("each form has an address of its own")
+
     def page(self, form: RecordForm, state: str) -> dict[str, Any]:
         """Return what the form's template needs."""
         return {
@@ -57,6 +61,7 @@ class FormViews:
             "state": state,
             "back": list_address(self.request, self.kind, state),
             "action": self.request.address(self.context),
+            "address": "" if self.request.method == "GET" else self.address(state),
             "version": None,
             "form_token": None,
             "record_id": None,
@@ -118,6 +123,9 @@ class CreateViews(FormViews):
     def page(self, form: RecordForm, state: str) -> dict[str, Any]:
         token = secrets.token_urlsafe(16) if self.request.method == "GET" else self.form_token()
         return {**super().page(form, state), "form_token": token or secrets.token_urlsafe(16)}
+
+    def address(self, state: str) -> str:
+        return create_address(self.kind, state)
 
     def form(self) -> RecordForm:
         return RecordForm(self.request, self.kind)
@@ -190,6 +198,9 @@ class EditViews(FormViews):
             "history": f"/admin/{self.kind.name}/{self.row.id}/history",
             "duplicate": create_address(self.kind, state, copy=self.row.id),
         }
+
+    def address(self, state: str) -> str:
+        return edit_address(self.request, self.kind, self.row.id, state)
 
     def form(self, typed: dict[str, Any] | None = None) -> RecordForm:
         return RecordForm(self.request, self.kind, self.writer.values(self.row), typed)

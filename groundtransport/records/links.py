@@ -38,7 +38,7 @@ def edit_addresses(request: Request, kind: Kind, state: str) -> Callable[[int], 
 def create_address(kind: Kind, state: str, **source: int) -> str:
     """Return the address of a new record's form; ``near`` or ``copy`` names the record that it takes after."""
     query = "&".join(filter(None, (urlencode(source), state)))
-    return f"/admin/{kind.name}/create?{query}"
+    return f"/admin/{kind.name}/create?{query}" if query else f"/admin/{kind.name}/create"
 
 
 def of_deleted_rows(request: Request, collection: Collection) -> Callable[[int], dict[str, str]]:

@@ -79,6 +79,7 @@ def conflict(exception: Conflict, request: Request) -> Response:
         "version": row.version,
         "state": state,
         "action": request.address(request.context),
+        "address": views.address(state),
         "back": list_address(request, kind, state),
         "last": request.last_change(kind, row),
         "owner": own_stamp(request),

@@ -2,11 +2,16 @@
 (() => {
   document.querySelector("[data-focus]")?.focus();
 
+  // The answer to a POST has no address to come back to, and Back would ask whether to send it all again.
+  const posted = document.querySelector("[data-address]");
+  if (posted) history.replaceState(history.state, "", posted.dataset.address);
+
   // Messages: a live region speaks of what comes into it, not of what it held from the start. So they come in once more.
 
   const SPOKEN = 150; // ms; a screen reader has seen the empty region by then
   const messages = document.querySelector("#messages");
   const told = [...messages.children];
+  if (told.some((message) => message.matches(".success"))) sessionStorage.removeItem("groundtransport.draft"); // it arrived
   if (told.length) {
     messages.style.minHeight = `${messages.offsetHeight}px`; // nothing moves meanwhile
     messages.replaceChildren();

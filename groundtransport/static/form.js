@@ -20,17 +20,25 @@
   // A form that came back holds what was typed and never saved.
   const cameBack = "unsaved" in form.dataset;
   let leaving = false;
+  let sent = false;
 
   const isChanged = () => cameBack || fields.some((field) => now(field) !== start.get(field));
 
   addEventListener("beforeunload", (event) => {
     if (!leaving && isChanged()) event.preventDefault();
   });
+  addEventListener("pagehide", () => {
+    if (leaving) return;
+    if (isChanged()) window.draft?.keep();
+    else window.draft?.forget();
+  });
 
   // Signing out and deleting are said aloud already; undoing something else is not.
   document.addEventListener("submit", ({ target, defaultPrevented }) => {
     const isFinal = target.getAttribute("action") === "/logout" || target.elements._method?.value === "DELETE";
-    if (!defaultPrevented && (target === form || (isFinal && !target.closest("#messages")))) leaving = true;
+    if (defaultPrevented || (target !== form && (!isFinal || target.closest("#messages")))) return;
+    leaving = true;
+    if (target !== form) window.draft?.forget();
   });
 
   // Leaving by a link
@@ -51,6 +59,7 @@
     stay.addEventListener("click", () => made.close());
     discard.addEventListener("click", () => {
       leaving = true;
+      window.draft?.forget();
       location.assign(target);
     });
     save.addEventListener("click", () => {
@@ -101,7 +110,8 @@
     showSaving(submitter);
     if (!(await presence.ready(() => send(submitter)))) return showIdle();
     passed = true;
-    window.keepDraft?.();
+    sent = true;
+    window.draft?.keep();
     form.requestSubmit(submitter);
     setTimeout(showIdle, AGAIN);
   }
@@ -113,8 +123,9 @@
   });
 
   addEventListener("pageshow", (event) => {
-    // A new record's form that was sent is spent: its token would lead to the record that it made.
-    if (event.persisted && form.elements.form_token && leaving) return location.reload();
+    // A form that was saved is spent: its token would lead to the record that it made, its version is an old one.
+    if (event.persisted && sent && window.draft && !window.draft.find()) return location.replace(location.href);
+    sent = false;
     showIdle();
   });
 })();

@@ -225,7 +225,115 @@ def test_back_to_a_sent_form_finds_it_ready(page: Page) -> None:
     expect(save(page)).to_be_enabled()
 
 
+def test_back_after_a_save_offers_an_empty_form_and_not_the_same_again(page: Page, site: Site) -> None:
+    new(page)
+    save(page).click()
+    expect(message(page)).to_contain_text("Alpha Coaches was created.")
+
+    page.go_back()
+    expect(page.get_by_label("Company Name")).to_have_value("")
+    page.go_forward()
+    page.go_back()
+    expect(page.get_by_label("Company Name")).to_have_value("")
+    assert site.count(site.kinds["transit"].model) == 1
+
+
+def test_a_save_whose_answer_was_lost_is_not_made_twice(page: Page, site: Site, watch: Watch) -> None:
+    watch.allow(*GONE)
+    new(page)
+    page.route("**/admin/transit", lambda route: (route.fetch(max_redirects=0), route.abort("connectionreset")))
+    save(page).click()
+    expect(page).to_have_url("chrome-error://chromewebdata/")
+    page.unroute("**/admin/transit")
+
+    page.go_back()
+    expect(page.get_by_label("Company Name")).to_have_value("Alpha Coaches")
+    save(page).click()
+
+    expect(message(page)).to_contain_text("it was not created again")
+    assert site.count(site.kinds["transit"].model) == 1
+
+
+def test_back_to_a_save_that_never_arrived_overwrites_nobody(
+    page: Page, office: Client, site: Site, watch: Watch
+) -> None:
+    watch.allow(*GONE)
+    record_id = office.create("transit", company_name="Alpha Coaches")
+    page.goto(office.edit_link("transit", record_id))
+    page.get_by_label("Company Name").fill("Beta Coaches")
+    page.route(f"**/admin/transit/{record_id}", lambda route: route.abort("connectionreset"))
+    save(page).click()
+    expect(page).to_have_url("chrome-error://chromewebdata/")
+    page.unroute(f"**/admin/transit/{record_id}")
+    theirs = {"airport_name": JFK, "company_address": "1 Main Street", "version": "1"}
+    office.put(f"/admin/transit/{record_id}", theirs)
+
+    page.go_back()
+    save(page).click()
+
+    expect(message(page)).to_contain_text("What somebody else changed in the meantime was kept")
+    row = site.row("transit", record_id)
+    assert (row["company_name"], row["company_address"]) == ("Beta Coaches", "1 Main Street")
+
+
+def test_back_over_a_refused_save_asks_nothing_and_loses_nothing(page: Page, watch: Watch) -> None:
+    watch.allow("422")
+    dialogs(page)
+    new(page)
+    page.get_by_role("combobox", name="Airport").fill("nowhere")
+    save(page).click()
+    expect(page.get_by_text("There is a problem")).to_be_visible()
+    expect(page).to_have_url("/admin/transit/create?airport_code=JFK")
+
+    page.go_back()
+    expect(page.get_by_role("combobox", name="Airport")).to_have_value("nowhere")
+    page.go_forward()
+    page.get_by_role("combobox", name="Airport").fill(JFK)
+    save(page).click()
+    expect(message(page)).to_contain_text("Alpha Coaches was created.")
+    page.go_back()  # the browser would fail here, and ask to send the form once more
+    expect(page.get_by_label("Company Name")).to_have_value("")
+
+
+def test_back_over_a_conflict_leads_to_the_form(page: Page, office: Client, watch: Watch) -> None:
+    watch.allow("409")
+    record_id = office.create("transit", company_name="Alpha Coaches")
+    page.goto(office.edit_link("transit", record_id))
+    office.put(f"/admin/transit/{record_id}", {"airport_name": JFK, "company_name": "Theirs", "version": "1"})
+    page.get_by_label("Company Name").fill("Mine")
+    save(page).click()
+    expect(page.get_by_role("alert")).to_be_focused()
+    save(page).click()
+    expect(message(page)).to_contain_text("Mine was saved.")
+
+    page.go_back()
+
+    expect(page.get_by_label("Company Name")).to_have_value("Mine")
+
+
 # Leaving
+
+
+def test_what_was_typed_and_left_is_there_on_the_way_back(page: Page) -> None:
+    dialogs(page)
+    new(page, Place="Gate 4")
+    page.goto("/admin/transit")
+
+    page.go_back()
+
+    expect(page.get_by_role("combobox", name="Airport")).to_have_value(JFK)
+    expect(page.get_by_label("Place", exact=True)).to_have_value("Gate 4")
+
+
+def test_what_was_discarded_does_not_come_back(page: Page) -> None:
+    new(page)
+    page.get_by_role("link", name="Cancel").click()
+    page.get_by_role("button", name="Discard").click()
+    expect(page).to_have_url("/admin/transit?airport_code=JFK")
+
+    page.go_back()
+
+    expect(page.get_by_label("Company Name")).to_have_value("")
 
 
 def test_typing_and_undoing_is_clean(page: Page) -> None:

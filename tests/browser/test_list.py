@@ -397,6 +397,21 @@ def test_several_are_changed_after_a_question_and_taken_back(visit: Visit, site:
     expect(page.locator("#records .status-inactive")).to_have_count(0)
 
 
+def test_back_over_the_question_leads_to_the_list(page: Page, site: Site) -> None:
+    fill(site, KIND, 3)
+    page.goto(f"{LIST}?q=0")
+    page.get_by_role("checkbox", name="002").check()
+    page.get_by_label("What to do with the selected records").select_option(label="Delete")
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Delete").click()
+    expect(page.locator("#messages")).to_contain_text("1 record was deleted.")
+
+    page.go_back()
+
+    expect_names(page, "003", "001")
+    assert query_of(page.url) == {"q": ["0"]}
+
+
 def test_a_choice_lasts_over_pages_and_ends_with_the_filter(page: Page, site: Site) -> None:
     fill(site, KIND, 30)
     page.goto(f"{LIST}?page_size=10")
