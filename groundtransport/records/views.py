@@ -92,5 +92,5 @@ def detail(context: Record, request: Request) -> Response:
     last = request.last_change(context.kind, context.row)
     if last:
         request.response.headers["X-Changed-By"] = quote(last.actor)
-        request.response.headers["X-Changed-At"] = last.at.isoformat()
+        request.response.headers["X-Changed-At"] = last.at.isoformat(timespec="milliseconds")
     return request.response

@@ -155,3 +155,4 @@ def test_on_paper_a_record_stands_alone(page: Page, office: Client) -> None:
 
     expect(page.get_by_role("dialog")).to_contain_text("Alpha Coaches")
     expect(page.get_by_text("Beta Line")).to_be_hidden()
+    assert page.evaluate("getComputedStyle(document.querySelector('#detail'), '::backdrop').display") == "none"
