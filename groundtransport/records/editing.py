@@ -82,6 +82,7 @@ class FormViews:
         return "refresh" in self.request.POST
 
     def refreshed(self, form: RecordForm) -> dict[str, Any]:
+        form.check_airport()
         return self.page_again(form, sent_query(self.request, self.kind).state())
 
     def answer(self, message: str, values: dict[str, Any], form: RecordForm, record_id: int, **more: Any) -> Response:

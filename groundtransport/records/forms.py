@@ -105,6 +105,13 @@ class RecordForm:
             self.form.widget.handle_error(self.form, invalid)
             raise ValidationFailure(self, self.errors) from invalid
 
+    def check_airport(self) -> None:
+        """Show what is wrong with the airport that was typed, if anything is, without a look at the rest."""
+        try:
+            self.schema["airport_name"].deserialize(self._filled()["airport_name"])
+        except colander.Invalid as invalid:
+            self.form["airport_name"].error = invalid
+
     def _filled(self) -> dict[str, Any]:
         return {name: self.typed.get(name) or colander.null for name in self.kind.fields}
 

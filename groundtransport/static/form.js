@@ -41,6 +41,18 @@
     if (target !== form) window.draft?.forget();
   });
 
+  // Saving and going on with the same record: the focus stays where it was.
+
+  const FOCUS = "groundtransport.focus";
+  const focused = sessionStorage.getItem(FOCUS);
+  sessionStorage.removeItem(FOCUS);
+  if (focused && !document.querySelector("[data-focus]")) form.querySelector(focused)?.focus();
+
+  function whereItIs(submitter) {
+    const { id } = document.activeElement;
+    return id && form.contains(document.activeElement) ? `#${CSS.escape(id)}` : `[name="${submitter.name}"][value="${submitter.value}"]`;
+  }
+
   // Leaving by a link
 
   const asking = dialog();
@@ -111,6 +123,7 @@
     if (!(await presence.ready(() => send(submitter)))) return showIdle();
     passed = true;
     sent = true;
+    if (submitter?.value === "edit") sessionStorage.setItem(FOCUS, whereItIs(submitter));
     window.draft?.keep();
     form.requestSubmit(submitter);
     setTimeout(showIdle, AGAIN);

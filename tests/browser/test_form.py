@@ -185,6 +185,19 @@ def test_save_and_add_another_begins_at_the_company(page: Page) -> None:
     expect(message(page)).to_contain_text("Alpha Coaches was created.")
 
 
+def test_save_and_keep_editing_leaves_the_focus_where_it_was(page: Page) -> None:
+    new(page)
+    again = page.get_by_role("button", name="Save and keep editing")
+    again.click()
+    expect(message(page)).to_contain_text("Alpha Coaches was created.")
+    expect(again).to_be_focused()
+
+    page.get_by_label("Company Name").fill("Beta Coaches")
+    again.press("Enter")
+    expect(message(page)).to_contain_text("Beta Coaches was saved.")
+    expect(again).to_be_focused()
+
+
 def test_a_duplicate_begins_at_the_airport(page: Page) -> None:
     new(page)
     page.get_by_role("button", name="Save and keep editing").click()

@@ -122,5 +122,8 @@ def test_the_second_button_does_not_validate(client: Client, kind: str) -> None:
 
     assert page.status_int == 200
     assert page.forms["record"]["company_name"].value == "x" * 999
+    errors = page.html.find(id="errors").get_text(" ")
+    assert "Write the airport's name and its code in brackets" in errors
+    assert "999" not in errors
     button = page.html.find("button", attrs={"name": "refresh"})
     assert button.has_attr("formnovalidate")
