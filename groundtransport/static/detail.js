@@ -89,7 +89,7 @@
     for (const [name, by] of [["previous", -1], ["next", 1]]) offer(`step=${name}`, neighbor(row, by)?.href);
     offer("edit", row.querySelector("[data-action=edit]")?.getAttribute("href"));
     offer("action=delete", row.querySelector("[data-action=delete]")?.getAttribute("href"));
-    const fragment = row.querySelector("[data-action=view]").dataset.view;
+    const fragment = row.querySelector("[data-action=view]").getAttribute("href");
     offer("history", `${fragment}/history`);
     offer("copy", [`${list.here}/create?copy=${id}`, list.state()].filter(Boolean).join("&"));
     offer("close", list.address());

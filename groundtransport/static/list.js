@@ -67,7 +67,7 @@
     for (const field of document.querySelectorAll("[name=list_state]")) field.value = text;
     document.querySelector(".menu [name=next]").value = address();
     document.querySelector("#signed-out a").href = signInAddress();
-    for (const link of listed.querySelectorAll("tbody a[data-view]")) {
+    for (const link of listed.querySelectorAll("tbody a[data-view]:not([data-action])")) {
       link.href = address(link.closest("tr").id.slice("record-".length));
     }
   }

@@ -78,7 +78,7 @@
     const labels = { view: t("View {name}", one), edit: t("Edit {name}", one), delete: t("Delete {name}", one) };
     const links = Object.entries(row.actions).map(([name, address]) => {
       const link = element("a", { href: address, "data-action": name, "aria-label": labels[name] }, words[name]);
-      if (name === "view") link.dataset.view = address; // list.js gives it the address of the details in the list
+      if (name === "view") link.setAttribute("data-view", "");
       return link;
     });
     return together(...links.flatMap((link) => [link, " "]));

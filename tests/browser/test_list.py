@@ -163,20 +163,6 @@ def test_a_shared_link_opens_the_details(page: Page, office: Client) -> None:
     assert page.url.endswith(LIST)
 
 
-@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
-def test_view_has_the_address_of_the_details_too(visit: Visit, site: Site, script: bool) -> None:
-    """In a tab of its own, or without script, it shows a page and not the bare fragment."""
-    ids = fill(site, KIND, 3)
-    page = visit(script=script)
-    page.goto(f"{LIST}?q=0&page_size=10")
-    if script:
-        page.get_by_role("searchbox", name="Search").fill("00")
-        expect(page).to_have_url(re.compile("q=00"))
-    view = page.get_by_role("link", name="View 002")
-
-    assert query_of(view.get_attribute("href") or "") == query_of(page.url) | {"view": [str(ids[1])]}
-
-
 def test_arrows_and_buttons_walk_through_the_whole_result(page: Page, site: Site) -> None:
     fill(site, KIND, 30)
     page.goto(f"{LIST}?page_size=10&sort=company_name")
