@@ -267,7 +267,7 @@ def conflict(stage: Stage) -> None:
     stage.office.put(f"/admin/transit/{record_id}", theirs)
     stage.page.get_by_label("Company Name").fill("Mine")
     stage.page.get_by_role("button", name="Save", exact=True).click()
-    expect(stage.page).to_have_url(f"/admin/transit/{record_id}")
+    expect(stage.page.get_by_text("while you were editing").first).to_be_visible()
 
 
 @state
