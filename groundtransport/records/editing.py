@@ -2,6 +2,7 @@
 
 import re
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 from pyramid.httpexceptions import HTTPNotFound, HTTPSeeOther
@@ -106,8 +107,10 @@ class FormViews:
             return create_address(self.kind, state, near=record_id)
         return list_address(self.request, self.kind, state)
 
-    def warn_of_similar(self, form: RecordForm, record_id: int) -> None:
-        for one in similar_to(self.request, form, record_id):
+    def warn_of_similar(self, form: RecordForm, record_id: int, changed: Sequence[str] = ()) -> None:
+        """Warn of what may be the same company; after a change, of what its fields have in common with others."""
+        elsewhere = "airport_id" in changed
+        for one in similar_to(self.request, form, record_id, () if elsewhere else changed):
             text = _("{} at the same airport may be the same: ${reasons}.", mapping={"reasons": one["reasons"]})
             say(self.request, text, level="warning", name=one["label"], href=one["href"])
 
@@ -256,8 +259,9 @@ class EditViews(FormViews):
         undo = f"{self.request.address(self.context)}/restore"
         fields = {"to_version": before, "version": self.row.version}
         answer = self.answer(message, values, form, self.row.id, undo=undo, fields=fields)
-        if any(was[name] != values[name] for name in identifying(self.kind)):
-            self.warn_of_similar(form, self.row.id)
+        changed = [name for name in identifying(self.kind) if was[name] != values[name]]
+        if changed:
+            self.warn_of_similar(form, self.row.id, changed)
         return answer
 
     def saved(self, taken: tuple[str, ...]) -> str:

@@ -1,5 +1,6 @@
 """What the form's script asks while somebody types: how a number will be dialled, and whether the company is there."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import colander
@@ -78,9 +79,10 @@ def address_of(request: Request, kind: Kind, one: Similar) -> str:
     return list_address(request, kind, f"view={one.record_id}")
 
 
-def similar_to(request: Request, form: RecordForm, but: int | None) -> list[dict[str, Any]]:
-    """Return what may be the company of a form as it was typed, for the form's page."""
+def similar_to(request: Request, form: RecordForm, but: int | None, names: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Return what may be the company of a form as it was typed, for the form's page, by all fields or by ``names``."""
     if form.place.airport is None:
         return []
-    found = similar(request.dbsession, form.kind, form.place.airport, form.typed, but)
+    values = {name: value for name, value in form.typed.items() if not names or name in names}
+    found = similar(request.dbsession, form.kind, form.place.airport, values, but)
     return [shown(request, form.kind, one) for one in found]

@@ -214,6 +214,18 @@ def test_an_edit_tells_only_when_it_made_them_alike(client: Client, kind: str) -
     assert "may be the same" not in messages(client, kind)
 
 
+def test_an_edit_tells_only_of_what_it_changed(client: Client, kind: str) -> None:
+    client.create(kind, company_name="Alpha", company_phone1="+1 212 555 0100")
+    other = client.create(kind, company_name="Beta", company_phone1="+1 212 555 0100")
+    messages(client, kind)
+
+    client.put(f"/admin/{kind}/{other}", {"airport_name": JFK, "company_name": "Gamma"})
+    assert "may be the same" not in messages(client, kind)
+    client.put(f"/admin/{kind}/{other}", {"airport_name": HEATHROW})
+    client.put(f"/admin/{kind}/{other}", {"airport_name": JFK})
+    assert "same phone" in messages(client, kind)
+
+
 def test_a_form_that_comes_back_names_what_may_be_the_same(client: Client, kind: str) -> None:
     client.create(kind, company_name="Alpha <b>Coaches</b>")
     fields = {"airport_name": JFK, "company_name": "alpha b coaches b", "company_phone1": "nobody"}
