@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from groundtransport.airports.models import Airport, City
 from groundtransport.airports.names import code_of
 from groundtransport.airports.states import find_state
+from groundtransport.recent import Recent
 from groundtransport.text import fold
 
 SUGGESTIONS = 20
@@ -99,8 +100,25 @@ class Cities:
     states: Mapping[str, str] = field(default_factory=dict)
 
 
+# Lists of cities come by a command, once in months.
+_CITIES: Recent[Cities] = Recent(seconds=60, most=64)
+
+
 def cities(dbsession: Session, airport: Airport) -> Cities:
-    """Return the airport's own city and the cities within 100 km, else the nearest ten, in the same country."""
+    """Return the airport's own city and the cities within 100 km, else the nearest ten, in the same country.
+
+    Found in the last minute, they are not looked for again.
+    """
+    engine = dbsession.get_bind().engine
+    key = (airport.id, airport.city, airport.state, airport.country, airport.latitude, airport.longitude)
+    found = _CITIES.get(engine, key)
+    if found is None:
+        found = _find_cities(dbsession, airport)
+        _CITIES.put(engine, key, found)
+    return found
+
+
+def _find_cities(dbsession: Session, airport: Airport) -> Cities:
     found = _near(dbsession, airport)
     own = {airport.city} if airport.city else set()
     names = sorted({city.name for city, _ in found} | own, key=_alphabetical)
@@ -140,7 +158,8 @@ def _within(dbsession: Session, airport: Airport, km: float) -> Distances:
     """Return the cities of the airport's country in a box that holds the circle of ``km``, with their distances."""
     box = _box(airport, km)
     found = dbsession.execute(_IN_BOX if "west" in box else _IN_COUNTRY, {"country": geonames_country(airport), **box})
-    return [(city, distance(airport, city)) for city in found]
+    here = airport.latitude, airport.longitude
+    return [(city, distance(here, (city.latitude, city.longitude))) for city in found]
 
 
 def geonames_country(airport: Airport) -> str:
@@ -159,9 +178,9 @@ def _box(airport: Airport, km: float) -> dict[str, float]:
     return box
 
 
-def distance(one: Any, other: Any) -> float:
-    """Return the great-circle distance in km of two places with a latitude and a longitude (haversine)."""
-    a, b = math.radians(one.latitude), math.radians(other.latitude)
+def distance(one: tuple[float, float], other: tuple[float, float]) -> float:
+    """Return the great-circle distance in km of two places, each a latitude and a longitude (haversine)."""
+    a, b = math.radians(one[0]), math.radians(other[0])
     half_latitude = math.sin((b - a) / 2) ** 2
-    half_longitude = math.sin(math.radians(other.longitude - one.longitude) / 2) ** 2
+    half_longitude = math.sin(math.radians(other[1] - one[1]) / 2) ** 2
     return 2 * EARTH * math.asin(math.sqrt(min(1.0, half_latitude + math.cos(a) * math.cos(b) * half_longitude)))

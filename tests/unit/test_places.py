@@ -4,7 +4,6 @@ import math
 import random
 import unicodedata
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -174,10 +173,7 @@ def test_the_airports_must_agree_on_the_state_of_a_division() -> None:
 
 
 def test_a_distance_is_that_of_the_great_circle() -> None:
-    new_york, london = (
-        SimpleNamespace(latitude=40.6413, longitude=-73.7781),
-        SimpleNamespace(latitude=51.47, longitude=-0.4543),
-    )
+    new_york, london = (40.6413, -73.7781), (51.47, -0.4543)
     assert lookup.distance(new_york, london) == pytest.approx(5540, abs=5)
     assert lookup.distance(new_york, new_york) == 0
 

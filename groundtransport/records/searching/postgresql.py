@@ -23,14 +23,16 @@ from sqlalchemy import (
 from sqlalchemy.sql.util import ClauseAdapter
 
 from groundtransport.indexes.tables import ALL
+from groundtransport.recent import Recent
 from groundtransport.records import counters
 from groundtransport.records.budget import LIMITING, OutOfTime
 from groundtransport.records.finding import Found, Window
 from groundtransport.records.order import Order
 from groundtransport.records.search import airport_mark, like, named_holds, spellings, telling, texts, valued
-from groundtransport.records.searching import guesses
 from groundtransport.records.searching.base import EXACT, SAMPLE, SAMPLES, Search
 
+# Of searches that match few: how many do, and can at most. The same search again, or its next page, needs no guess.
+_GUESSES: Recent[tuple[int, int]] = Recent(seconds=60)
 RARE = 4  # of so many records one has a value for whose sake its index is read, too
 
 
@@ -44,7 +46,7 @@ class PostgreSQLSearch(Search):
         if not self.is_indexed:
             self.look_around()
             return self.find_short(window)
-        recalled = guesses.recall(self.engine, self.key)
+        recalled = _GUESSES.get(self.engine, self.key)
         if recalled:
             self.is_known = True
             self.guessed, self.most = recalled
@@ -64,7 +66,7 @@ class PostgreSQLSearch(Search):
             rows = self.last_resort(window)
             return self.answer(window, rows, max(self.guessed, len(rows)), is_estimate=True)
         if not self.is_known:
-            guesses.remember(self.engine, self.key, (self.guessed, self.most))
+            _GUESSES.put(self.engine, self.key, (self.guessed, self.most))
         return self.answer(window, rows, self.number or 0, is_estimate=False)
 
     @property
