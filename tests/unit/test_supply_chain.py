@@ -55,8 +55,9 @@ def test_scripts_write_text_and_never_markup() -> None:
 
 def test_browser_storage_holds_nothing_sensitive() -> None:
     """What scripts keep in the browser is reviewed here: an entry for each name."""
-    # Whether shortcuts are off; where the list was when a record was deleted; a form that was sent and did not arrive.
-    known = {"KEYS_OFF", "AFTER", "NAME"}
+    # Whether shortcuts are off; where the list was when a record was deleted; a form that was left unsaved; which of
+    # its fields had the focus when somebody saved and went on with it.
+    known = {"KEYS_OFF", "AFTER", "NAME", "FOCUS"}
     for path in SCRIPTS:
         kept = set(re.findall(r"(?:local|session)Storage\.setItem\(\s*([^,\s]+)", path.read_text()))
         assert kept <= known, f"{path.name} keeps {kept - known}: say in docs/security.md what, and name it here"
