@@ -15,6 +15,7 @@ from groundtransport.db import now
 from groundtransport.i18n import DOMAIN, _
 from groundtransport.records import batch, listing, screen
 from groundtransport.records import query as queries
+from groundtransport.records.budget import Budget, OutOfTime
 from groundtransport.records.desk import say, writer_of
 from groundtransport.records.kind import label_of
 from groundtransport.records.links import list_address, sent_query
@@ -82,7 +83,13 @@ class SeveralViews:
             return self.refuse(_("Select at least one record."))
         if "confirmed" in sent:
             return self.do(action, selection, sent.get("batch", ""))
-        return self.question(action, words, selection)
+        try:
+            with Budget(self.request.dbsession) as budget, budget.limit():
+                return self.question(action, words, selection)
+        except OutOfTime:
+            return self.refuse(
+                _("It takes too long to find all records that match. Narrow the search, or select rows of the list.")
+            )
 
     def refuse(self, text: str) -> Response:
         say(self.request, text, level="warning")

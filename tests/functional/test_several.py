@@ -1,10 +1,13 @@
 """The same done to several records: asked first, told exactly, one batch of the log, and taken back as one."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from groundtransport.records import batch
+from groundtransport.records.budget import Budget, OutOfTime
 from groundtransport.security import Role
 from tests.functional.filling import fill
 from tests.site import JFK, Client, Site
@@ -252,3 +255,21 @@ def test_a_time_that_there_is_not_is_the_time_of_the_request(site: Site, editor:
 
     assert page.status_int == 200
     assert "2 records" in page.html.find("h1").get_text()
+
+
+def test_all_that_take_too_long_to_find_are_refused_in_words(
+    site: Site, editor: Client, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(site, kind, 3)
+
+    @contextmanager
+    def limit(self: Budget) -> Iterator[None]:
+        raise OutOfTime
+        yield
+
+    monkeypatch.setattr(Budget, "limit", limit)
+    answer = ask(editor, kind, ("action", "delete"), ("list_state", "sort=company_name"), ("all", "1"))
+
+    assert (answer.status_int, answer.location.split("/admin")[1]) == (303, f"/{kind}?sort=company_name")
+    assert "Narrow the search" in said(editor, kind)
+    assert len(editor.rows(kind)) == 3
