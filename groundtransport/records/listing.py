@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 
 from groundtransport.records.finding import DEEP, Finder, Found, Window
 from groundtransport.records.kind import Kind
-from groundtransport.records.order import Order
 from groundtransport.records.query import (
     LAST,
     ListQuery,
@@ -82,11 +81,6 @@ def conditions(kind: Kind, query: ListQuery) -> list[ColumnElement[bool]]:
     if found.is_impossible:
         return [false()]
     return filled([*group_conditions(kind, found), *texts(kind, found, indexed=True)], found)
-
-
-def order(kind: Kind, query: ListQuery) -> list[ColumnElement[Any]]:
-    """Return what a query's rows are sorted by."""
-    return Order.of(kind, query).clauses()
 
 
 def count(
