@@ -12,16 +12,15 @@ from groundtransport.indexes import build, postgresql
 from groundtransport.indexes.facts import Indexed, lacking
 
 
-@Operations.register_operation("index_records")
-class IndexRecords(MigrateOperation):
-    """Give the table of a kind its indexes, its search index and its counters; what is there already stays."""
+class OfRecords(MigrateOperation):
+    """What is done to the table of a kind; its facts are written out in the migration."""
 
     def __init__(self, facts: Indexed) -> None:
         super().__init__()
         self.facts = facts
 
     @classmethod
-    def index_records(
+    def on(
         cls,
         operations: Operations,
         table: str,
@@ -32,6 +31,11 @@ class IndexRecords(MigrateOperation):
         gaps: dict[str, list[str]] | None = None,
     ) -> Any:
         return operations.invoke(cls(Indexed(table, sorts, counted_by, soft, gaps or {})))
+
+
+@Operations.register_operation("index_records", "on")
+class IndexRecords(OfRecords):
+    """Give the table of a kind its indexes, its search index and its counters; what is there already stays."""
 
     def reverse(self) -> "UnindexRecords":
         return UnindexRecords(self.facts)
@@ -40,26 +44,9 @@ class IndexRecords(MigrateOperation):
         return ("index_records", self.facts.table)
 
 
-@Operations.register_operation("unindex_records")
-class UnindexRecords(MigrateOperation):
+@Operations.register_operation("unindex_records", "on")
+class UnindexRecords(OfRecords):
     """Take all of it away again."""
-
-    def __init__(self, facts: Indexed) -> None:
-        super().__init__()
-        self.facts = facts
-
-    @classmethod
-    def unindex_records(
-        cls,
-        operations: Operations,
-        table: str,
-        *,
-        sorts: dict[str, str],
-        counted_by: str | None,
-        soft: bool,
-        gaps: dict[str, list[str]] | None = None,
-    ) -> Any:
-        return operations.invoke(cls(Indexed(table, sorts, counted_by, soft, gaps or {})))
 
     def reverse(self) -> IndexRecords:
         return IndexRecords(self.facts)

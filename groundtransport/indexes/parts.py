@@ -1,6 +1,9 @@
 """One thing that a table has besides its columns: an index, a trigger, a function."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+from groundtransport.indexes.facts import Indexed, lacking
 
 
 @dataclass(frozen=True)
@@ -21,3 +24,12 @@ class Part:
     def create_concurrently(self) -> str:
         """The statement that hinders no writer, for PostgreSQL; only an index has one."""
         return self.create.replace("CREATE INDEX ", "CREATE INDEX CONCURRENTLY ", 1)
+
+
+def gap_indexes(facts: Indexed, key: Callable[[str, str], str]) -> Iterator[Part]:
+    """Yield the indexes of the rows that have nothing in a gap's columns; ``key`` is what lists sort a column by."""
+    for gap, columns in facts.gaps.items():
+        name = lacking(facts.table, gap)
+        live = ["deleted_at IS NULL"] if facts.soft else []
+        where = " AND ".join([*live, *(f"{key(column, facts.sorts[column])} IS NULL" for column in columns)])
+        yield Part("index", name, f"CREATE INDEX {name} ON {facts.table} (id) WHERE {where}")

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from groundtransport.indexes.facts import BLOCK, LONG, NUMBER, SORT_MAX, Indexed, lacking
-from groundtransport.indexes.parts import Part
+from groundtransport.indexes.facts import BLOCK, LONG, NUMBER, SORT_MAX, Indexed
+from groundtransport.indexes.parts import Part, gap_indexes
 
 STATISTICS = 2000  # values that the planner looks at to guess how many rows hold a word
 EXTENSION = "CREATE EXTENSION IF NOT EXISTS pg_trgm"
@@ -66,11 +66,7 @@ def parts(facts: Indexed) -> Iterator[Part]:
         name = f"ix_{table}_deleted"
         keys = "deleted_at NULLS FIRST, id"
         yield Part("index", name, f"CREATE INDEX {name} ON {table} ({keys}) WHERE deleted_at IS NOT NULL")
-    for gap, columns in facts.gaps.items():
-        name = lacking(table, gap)
-        empty = [f"{_text(column, facts.sorts[column])} IS NULL" for column in columns]
-        where = " AND ".join([*(["deleted_at IS NULL"] if facts.soft else []), *empty])
-        yield Part("index", name, f"CREATE INDEX {name} ON {table} (id) WHERE {where}")
+    yield from gap_indexes(facts, _text)
     name = f"ix_{table}_search"
     gin = f"USING gin (search_text gin_trgm_ops) WITH ({WAITING})"
     yield Part("index", name, f"CREATE INDEX {name} ON {table} {gin}{live}")

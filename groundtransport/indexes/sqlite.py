@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from groundtransport.indexes.facts import BLOCK, NUMBER, Indexed, lacking
-from groundtransport.indexes.parts import Part
+from groundtransport.indexes.facts import BLOCK, NUMBER, Indexed
+from groundtransport.indexes.parts import Part, gap_indexes
 
 
 def parts(facts: Indexed) -> Iterator[Part]:
@@ -16,11 +16,7 @@ def parts(facts: Indexed) -> Iterator[Part]:
     if facts.soft:
         name = f"ix_{table}_deleted"
         yield Part("index", name, f"CREATE INDEX {name} ON {table} (deleted_at) WHERE deleted_at IS NOT NULL")
-    for gap, columns in facts.gaps.items():
-        name = lacking(table, gap)
-        empty = [f"{_key(column, facts.sorts[column])} IS NULL" for column in columns]
-        where = " AND ".join([*(["deleted_at IS NULL"] if facts.soft else []), *empty])
-        yield Part("index", name, f"CREATE INDEX {name} ON {table} (id) WHERE {where}")
+    yield from gap_indexes(facts, _key)
     yield Part("view", f"{table}_live", f"CREATE VIEW {table}_live AS SELECT id, search_text FROM {table}{live}")
     yield Part(
         "table",
