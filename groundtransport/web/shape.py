@@ -5,31 +5,35 @@ The library that reads forms takes time by the square of a part's headers, and f
 
 import re
 
+from pyramid.httpexceptions import HTTPBadRequest
 from pyramid.request import Request
 from webob.compat import parse_header
 
+from groundtransport.i18n import _
+
 FIELDS_MAX = 5_000  # of one form
 HEAD_MAX = 1_000  # bytes that say what a form, or a part of it, is
+SHAPELESS = _("The form is not one that a browser sends.")
 _BLANK_LINE = re.compile(rb"\n[ \t\r\f\v]*\n")
 
 
 def check_shape(request: Request) -> None:
-    """Raise ValueError for a form that has more fields, or says more of each, than any browser's."""
+    """Raise HTTPBadRequest for a form that has more fields, or says more of each, than any browser's."""
     kind = request.headers.get("Content-Type", "")
     if len(kind) > HEAD_MAX:
-        raise ValueError("the content type is too long")
+        raise HTTPBadRequest(SHAPELESS)
     if request.content_type == "multipart/form-data":
-        check_parts(request.body, parse_header(kind)[1].get("boundary", ""))
+        _check_parts(request.body, parse_header(kind)[1].get("boundary", ""))
     elif request.body.count(b"&") >= FIELDS_MAX:
-        raise ValueError("there are too many fields")
+        raise HTTPBadRequest(SHAPELESS)
 
 
-def check_parts(body: bytes, boundary: str) -> None:
+def _check_parts(body: bytes, boundary: str) -> None:
     line = rb"^[ \t\r\f\v]*--" + re.escape(boundary.encode("latin-1")) + rb"(?:--)?[ \t\r\f\v]*$"
     parts = re.split(line, body, flags=re.MULTILINE)[1:]
     if len(parts) > FIELDS_MAX:
-        raise ValueError("there are too many parts")
+        raise HTTPBadRequest(SHAPELESS)
     for part in filter(bytes.strip, parts):
         end = _BLANK_LINE.search(part)
         if end is None or end.end() > HEAD_MAX or b"multipart/" in part[: end.end()].lower():
-            raise ValueError("a part has no head of its own")
+            raise HTTPBadRequest(SHAPELESS)
