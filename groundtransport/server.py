@@ -43,8 +43,34 @@ class Dressed:
         return super().build_response_header()  # type: ignore[misc]  # waitress' task has it
 
 
+class Joined:
+    """Stands in for a channel, and keeps what is written to it."""
+
+    def __init__(self, channel: HTTPChannel) -> None:
+        self.server = channel.server
+        self.parts: list[bytes] = []
+
+    def write_soon(self, data: bytes) -> None:
+        self.parts.append(data)
+
+
 class Answer(Dressed, WSGITask):
     """What the service says, or waitress of a proxy's word that it does not understand."""
+
+    channel: Any
+
+    def write(self, data: bytes) -> None:
+        """Send the head with the first of the body: waitress sends it alone, and wakes the client twice."""
+        if self.wrote_header:
+            super().write(data)
+            return
+        channel = self.channel
+        self.channel = joined = Joined(channel)
+        try:
+            super().write(data)
+        finally:
+            self.channel = channel
+        channel.write_soon(b"".join(joined.parts))
 
 
 class ErrorAnswer(Dressed, ErrorTask):
@@ -71,6 +97,11 @@ class Channel(HTTPChannel):
         """Ask for the body that a client announced; where there is none, waitress would wait for it for ever."""
         if not self.request.completed:
             super().send_continue()
+
+    def writable(self) -> bool:
+        """Whether the loop has something to send; while a thread sends, it waits instead of asking on and on."""
+        with self.outbuf_lock:
+            return bool(super().writable())
 
     @property
     def is_busy(self) -> bool:
