@@ -1,6 +1,7 @@
 """People, their passwords and their sessions."""
 
 from pyramid.config import Configurator
+from pyramid.tweens import EXCVIEW
 
 from groundtransport.security import Role
 from groundtransport.settings import PREFIX, SettingsError
@@ -20,6 +21,7 @@ def includeme(config: Configurator) -> None:
         under="groundtransport.accounts.securitylog.tween",
         over=["groundtransport.web.gate.tween", DB, TM],
     )
+    config.add_tween("groundtransport.accounts.sessions.tween_within", under=TM, over=EXCVIEW)
     config.add_tween(
         "groundtransport.accounts.kept.tween",
         under="groundtransport.accounts.sessions.tween",

@@ -1,7 +1,8 @@
 """Sessions on the server: the cookie holds 256 random bits, the table only their hash.
 
-The row is read once a request and written in a transaction of its own, after the request's has ended:
-a refused write does not undo it, and on SQLite nobody waits for themselves.
+The row is read once a request. What a save has to tell is written with it, in one transaction; all else in a
+transaction of its own, after the request's has ended: a refused write does not undo it, and on SQLite nobody waits for
+themselves.
 """
 
 import json
@@ -21,12 +22,13 @@ from pyramid.request import Request
 from pyramid.response import Response
 from sqlalchemy import Connection, Row, delete, insert, update
 from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
 from zope.interface import implementer
 
 from groundtransport import postgresql
 from groundtransport.accounts.models import AdminSession, AdminUser
 from groundtransport.accounts.sessionrows import TOUCH, TOUCH_POSTGRESQL, WHO, hash_of, live_since
-from groundtransport.db import BUDGET, glancing, now, writing
+from groundtransport.db import BUDGET, glancing, limit_waiting, now, writes, writing
 from groundtransport.security import Identity, Role
 from groundtransport.web.client import address_of, agent_of
 
@@ -51,6 +53,7 @@ class ServerSession:
         self._token_used = False
         self._loaded = False
         self._changed = False
+        self._is_written = False
         self._is_watched = False
         self._new_messages = 0
         self._signed_in = False
@@ -186,7 +189,7 @@ class ServerSession:
         return list(self._data.get("flash", []))
 
     def changed(self) -> None:
-        self._changed = True
+        self._changed, self._is_written = True, False
 
     def invalidate(self) -> None:
         self.sign_out()
@@ -198,9 +201,19 @@ class ServerSession:
         """Whether a failure to write the session must be told: somebody signs in or out."""
         return self._signed_in or self._signed_out or self._renewed
 
+    def save_with(self, dbsession: Session) -> None:
+        """Write messages and use in the request's own transaction: they are there if it is committed."""
+        if self._needs_touch and not (self.is_essential or self._also):
+            limit_waiting(dbsession)
+            dbsession.execute(TOUCH, self._touched)
+            self._request.tm.get().addAfterCommitHook(self._note_commit)
+
+    def _note_commit(self, committed: bool) -> None:  # noqa: FBT001  # the hook's form
+        self._is_written = committed
+
     def save(self, response: Response) -> None:
-        """Write what changed, and set or remove the cookie."""
-        if self._signed_in or self._signed_out or self._also or self._needs_touch:
+        """Write what changed and is not written yet, and set or remove the cookie."""
+        if self._signed_in or self._signed_out or self._also or (self._needs_touch and not self._is_written):
             # What is left of the request's time: a message is not worth more.
             left = max(0.1, BUDGET - (time.monotonic() - self._request.began))
             if self.is_essential or self._also:
@@ -274,3 +287,15 @@ def tween(handler: Callable[[Request], Response], registry: Registry) -> Callabl
         return response
 
     return save_session
+
+
+def tween_within(handler: Callable[[Request], Response], registry: Registry) -> Callable[[Request], Response]:
+    """Just under the transaction's tween, which then commits what was written with the session."""
+
+    def save_session_too(request: Request) -> Response:
+        response = handler(request)
+        if writes(request) and response.status_int < 400 and "dbsession" in vars(request):
+            request.session.save_with(request.dbsession)
+        return response
+
+    return save_session_too

@@ -34,12 +34,26 @@ _BY_IATA, _BY_ICAO = (
 )
 
 
+# The list of airports comes by a command, once in months; one that it adds is found at once.
+_AIRPORTS: Recent[Airport] = Recent(seconds=60, most=500)
+
+
 def by_code(dbsession: Session, code: str) -> Airport | None:
-    """Return the airport of an IATA or an ICAO code, in any case."""
+    """Return the airport of an IATA or an ICAO code, in any case, as it was within the last minute.
+
+    It belongs to no session: other threads read it, too.
+    """
     code = code.upper()
     if not (code.isascii() and code.isalnum() and len(code) in (3, 4)):
         return None
-    return dbsession.scalars(_BY_IATA if len(code) == 3 else _BY_ICAO, {"code": code}).first()
+    engine = dbsession.get_bind().engine
+    airport = _AIRPORTS.get(engine, code)
+    if airport is None:
+        airport = dbsession.scalars(_BY_IATA if len(code) == 3 else _BY_ICAO, {"code": code}).first()
+        if airport is not None:
+            dbsession.expunge(airport)
+            _AIRPORTS.put(engine, code, airport)
+    return airport
 
 
 def by_airport_name(dbsession: Session, airport_name: str) -> Airport | None:

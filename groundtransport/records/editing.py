@@ -2,7 +2,6 @@
 
 import re
 import secrets
-from collections.abc import Sequence
 from typing import Any
 
 from pyramid.httpexceptions import HTTPNotFound, HTTPSeeOther
@@ -107,13 +106,6 @@ class FormViews:
             return create_address(self.kind, state, near=record_id)
         return list_address(self.request, self.kind, state)
 
-    def warn_of_similar(self, form: RecordForm, record_id: int, changed: Sequence[str] = ()) -> None:
-        """Warn of what may be the same company; after a change, of what its fields have in common with others."""
-        elsewhere = "airport_id" in changed
-        for one in similar_to(self.request, form, record_id, () if elsewhere else changed):
-            text = _("{} at the same airport may be the same: ${reasons}.", mapping={"reasons": one["reasons"]})
-            say(self.request, text, level="warning", name=one["label"], href=one["href"])
-
 
 @view_defaults(context=Collection, permission=Permission.CREATE, renderer=FORM)
 class CreateViews(FormViews):
@@ -156,9 +148,7 @@ class CreateViews(FormViews):
             values = form.validate()
             try:
                 record = writer.create(values, token)
-                answer = self.answer(_("{} was created."), values, form, record.id)
-                self.warn_of_similar(form, record.id)
-                return answer
+                return self.answer(_("{} was created."), values, form, record.id, look_by=[])
             except IntegrityError:  # a double click: the other request was first
                 self.request.tm.abort()  # no savepoint: everybody would pay for it
                 self.request.tm.begin()
@@ -257,12 +247,11 @@ class EditViews(FormViews):
         if not self.writer.update(self.row, values):
             return self.answer(_("Nothing was changed in {}."), values, form, self.row.id)
         undo = f"{self.request.address(self.context)}/restore"
-        fields = {"to_version": before, "version": self.row.version}
-        answer = self.answer(message, values, form, self.row.id, undo=undo, fields=fields)
+        more: dict[str, Any] = {"undo": undo, "fields": {"to_version": before, "version": self.row.version}}
         changed = [name for name in identifying(self.kind) if was[name] != values[name]]
-        if changed:
-            self.warn_of_similar(form, self.row.id, changed)
-        return answer
+        if changed:  # at another airport, all fields may be like another's
+            more["look_by"] = [] if "airport_id" in changed else changed
+        return self.answer(message, values, form, self.row.id, **more)
 
     def saved(self, taken: tuple[str, ...]) -> str:
         if not taken:

@@ -92,7 +92,6 @@ class Importer:
         airport = lookup.by_airport_name(self._dbsession, airport_name)
         if airport is None:
             return self.kind.schema().bind(place=Place(self.registry["settings"].default_country))
-        self._dbsession.expunge(airport)  # it outlives the chunk
         return self.kind.schema().bind(place=Place(airport.country, airport, partial(self._cities, airport)))
 
     def _cities(self, airport: Airport) -> lookup.Cities:
