@@ -27,3 +27,7 @@ class Recent(Generic[Found]):
         """Return what was found, if that was a moment ago."""
         entry = self._kept.get(engine.pool, {}).get(key)
         return entry[1] if entry and time.monotonic() - entry[0] < self.seconds else None
+
+    def forget(self, engine: Engine) -> None:
+        """Forget what was found in a database: it was changed."""
+        self._kept.pop(engine.pool, None)

@@ -2,6 +2,7 @@
 
 import hashlib
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
@@ -29,9 +30,10 @@ def live_since(settings: Settings) -> dict[str, datetime]:
 
 
 # Built once: most requests need them.
+_SESSIONS: Any = AdminSession.__table__  # an UPDATE of the class would look through the session's objects
 TOUCH = (
-    update(AdminSession)
-    .where(AdminSession.token_hash == bindparam("mine"))
+    update(_SESSIONS)
+    .where(_SESSIONS.c.token_hash == bindparam("mine"))
     .values(data=bindparam("data"), seen_at=bindparam("seen_at"))
 )
 TOUCH_POSTGRESQL = "UPDATE admin_session SET data = %s, seen_at = %s WHERE token_hash = %s"

@@ -35,7 +35,7 @@ _BY_IATA, _BY_ICAO = (
 
 
 # The list of airports comes by a command, once in months; one that it adds is found at once.
-_AIRPORTS: Recent[Airport] = Recent(seconds=60, most=500)
+AIRPORTS: Recent[Airport] = Recent(seconds=60, most=500)
 
 
 def by_code(dbsession: Session, code: str) -> Airport | None:
@@ -47,12 +47,12 @@ def by_code(dbsession: Session, code: str) -> Airport | None:
     if not (code.isascii() and code.isalnum() and len(code) in (3, 4)):
         return None
     engine = dbsession.get_bind().engine
-    airport = _AIRPORTS.get(engine, code)
+    airport = AIRPORTS.get(engine, code)
     if airport is None:
         airport = dbsession.scalars(_BY_IATA if len(code) == 3 else _BY_ICAO, {"code": code}).first()
         if airport is not None:
             dbsession.expunge(airport)
-            _AIRPORTS.put(engine, code, airport)
+            AIRPORTS.put(engine, code, airport)
     return airport
 
 

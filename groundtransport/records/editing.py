@@ -147,8 +147,8 @@ class CreateViews(FormViews):
         if record is None:
             values = form.validate()
             try:
-                record = writer.create(values, token)
-                return self.answer(_("{} was created."), values, form, record.id, look_by=[])
+                record_id = writer.create(values, token)
+                return self.answer(_("{} was created."), values, form, record_id, look_by=[])
             except IntegrityError:  # a double click: the other request was first
                 self.request.tm.abort()  # no savepoint: everybody would pay for it
                 self.request.tm.begin()

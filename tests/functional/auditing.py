@@ -121,7 +121,7 @@ def creating(name: str) -> Callable[[Writer], int]:
     def create(writer: Writer) -> int:
         airport = lookup.by_code(writer.dbsession, "JFK")
         values = {"airport_name": airport.airport_name, "airport_code": "JFK", "airport_id": airport.id}
-        return writer.create({**values, "company_name": name}).id
+        return writer.create({**values, "company_name": name})
 
     return create
 

@@ -13,4 +13,4 @@ def fill(site: Site, kind: str, number: int) -> list[int]:
         airport = lookup.by_code(dbsession, "JFK")
         writer = Writer(dbsession, lambda event: None, site.kinds[kind], Actor("test"))
         place = {"airport_name": JFK, "airport_code": "JFK", "airport_id": airport.id}
-        return [writer.create({**place, "company_name": f"{count:03}"}).id for count in range(1, number + 1)]
+        return [writer.create({**place, "company_name": f"{count:03}"}) for count in range(1, number + 1)]

@@ -201,7 +201,7 @@ def records(site: Site, kind: str) -> dict[int, dict[str, str | None]]:
         found = {}
         for record in RECORDS:
             airport = airports[record["airport_name"]]
-            found[writer.create({**record, "airport_id": airport.id, "airport_code": airport.code}).id] = record
+            found[writer.create({**record, "airport_id": airport.id, "airport_code": airport.code})] = record
         return found
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from groundtransport.airports.lookup import AIRPORTS
 from groundtransport.airports.models import Airport
 from groundtransport.db import now, transaction
 from groundtransport.security import Role
@@ -57,6 +58,7 @@ def withdrawn(site: Site, code: str) -> Iterator[None]:
     def withdraw(moment: object) -> None:
         with transaction(site.engine) as dbsession:
             dbsession.execute(update(Airport).where(Airport.code == code).values(withdrawn_at=moment))
+        AIRPORTS.forget(site.engine)  # a minute passes
 
     withdraw(now())
     try:

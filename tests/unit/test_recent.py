@@ -22,6 +22,11 @@ def test_it_is_kept_for_a_while_and_for_its_own_database(monkeypatch: pytest.Mon
     clock += 60
     assert found.get(one, "cities") is None
 
+    found.put(one, "cities", "Newark")
+    found.put(other, "cities", "Hayes")
+    found.forget(one)
+    assert (found.get(one, "cities"), found.get(other, "cities")) == (None, "Hayes")
+
 
 def test_it_does_not_grow_without_end() -> None:
     engine, found = create_engine("sqlite://"), Recent[int](seconds=60, most=3)

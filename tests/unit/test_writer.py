@@ -69,7 +69,7 @@ def kind_of(site: Site, name: str) -> Kind:
 
 def create(site: Site, kind: Kind, events: list[Any], **fields: Any) -> int:
     with db.transaction(site.engine) as dbsession:
-        return int(Writer(dbsession, events.append, kind, ACTOR).create(values(site, **fields)).id)
+        return Writer(dbsession, events.append, kind, ACTOR).create(values(site, **fields))
 
 
 def change(site: Site, kind: Kind, notify: Notify, record_id: int, action: str, *more: Any) -> Any:
