@@ -28,9 +28,17 @@ def translated(text: str | tuple[str, ...], localizer: Any = None) -> str:
         return ", ".join(translated(part, localizer) for part in text)
     if not isinstance(text, TranslationString):
         return text
+    if localizer and not text.mapping:
+        return _found(localizer, str(text), text.domain, text.default)
     values = {name: translated(value, localizer) for name, value in (text.mapping or {}).items()}
     whole = TranslationString(text, domain=text.domain, default=text.default, mapping=values)
     found: str = localizer.translate(whole) if localizer else whole.interpolate()
+    return found
+
+
+@lru_cache(4096)  # a few hundred texts, by two languages
+def _found(localizer: Any, text: str, domain: str | None, default: str | None) -> str:
+    found: str = localizer.translate(TranslationString(text, domain=domain, default=default))
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.dialects.sqlite.base import SQLiteCompiler
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from groundtransport.turnstile import Turnstile
 
@@ -43,6 +43,15 @@ def prepare(connection: sqlite3.Connection, record: object) -> None:
         f"cache_size=-{CACHE}",
     ):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def run(connection: Connection, statement: str) -> None:
+    """Run a statement by the driver itself, which takes a tenth of the time; raise what SQLAlchemy would."""
+    driver: Any = connection.connection.driver_connection
+    try:
+        driver.execute(statement).close()
+    except sqlite3.Error as error:
+        raise DBAPIError.instance(statement, None, error, sqlite3.Error, dialect=connection.dialect) from error
 
 
 def split_part(text: str | None, separator: str, number: int) -> str | None:
@@ -84,10 +93,10 @@ class SQLiteWriters:
             self.sync(driver, connection.info, durable=options.get("durable", True))
             left = max(0.05, wait - (time.monotonic() - began))  # for writers of other processes
             driver.execute(f"PRAGMA busy_timeout = {int(left * 1000)}")
-        connection.exec_driver_sql(f"BEGIN {mode}")
+        run(connection, f"BEGIN {mode}")
         # Looks whether tables were made or dropped by another connection: else SQLite may notice it in the middle of a
         # statement that opens a search index, and then does not find the table.
-        connection.exec_driver_sql("SELECT 1 FROM sqlite_master LIMIT 0")
+        run(connection, "SELECT 1 FROM sqlite_master LIMIT 0")
 
     def sync(self, driver: sqlite3.Connection, info: dict[Any, Any], *, durable: bool) -> None:
         """Let a commit wait for the disk, or not: WAL stays whole either way (SQLite's PRAGMA synchronous)."""

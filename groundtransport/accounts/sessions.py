@@ -120,7 +120,9 @@ class ServerSession:
 
     def _read(self) -> Row[Any] | None:
         values = {"token_hash": hash_of(self._token), **live_since(self._settings)}
-        with glancing(self._engine).connect() as connection:
+        if not writes(self._request):
+            return self._request.dbsession.connection().execute(WHO, values).one_or_none()
+        with glancing(self._engine).connect() as connection:  # a stranger's request must not lock anything
             return connection.execute(WHO, values).one_or_none()
 
     def sign_in(self, user: AdminUser) -> None:

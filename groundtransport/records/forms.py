@@ -149,7 +149,14 @@ class DeformTemplates:
 
     def __call__(self, name: str, **values: Any) -> Markup:
         template = self.environment.get_template(f"groundtransport:records/templates/fields/{name}.jinja2")
-        return Markup(template.render(groups=GROUPS, **values))  # noqa: S704  # nosec B704 # rendered with autoescape
+        groups = _grouped(values["field"].children)
+        return Markup(template.render(groups=groups, **values))  # noqa: S704  # nosec B704 # rendered with autoescape
+
+
+def _grouped(fields: list[deform.Field]) -> list[tuple[str, str, list[deform.Field]]]:
+    """Return the groups that have fields, in their order: name, title, and the fields."""
+    groups = [(name, title, [one for one in fields if one.schema.group == name]) for name, title in GROUPS.items()]
+    return [group for group in groups if group[2]]
 
 
 def includeme(config: Configurator) -> None:
