@@ -17,6 +17,7 @@ from groundtransport.accounts.sessionrows import hash_of as token_hash
 from groundtransport.airports import loading
 from groundtransport.airports.models import Airport
 from groundtransport.audit.models import AdminActivity, AuditHead
+from groundtransport.records.searching import memory
 from groundtransport.security import Role
 
 PASSWORD = "a long walk to the terminal"
@@ -56,6 +57,7 @@ class Site:
 
     def clean(self) -> None:
         """Remove what a test left: records, entries, sessions, and people and airports of its own."""
+        memory.forget(self.engine)
         with db.transaction(self.engine) as dbsession:
             for kind in self.kinds.values():
                 dbsession.execute(delete(kind.model))

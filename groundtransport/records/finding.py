@@ -100,7 +100,7 @@ class Finder:
 
     def find(self, window: Window) -> Found:
         """Return the rows of a window; past the end, none."""
-        from groundtransport.records.searching import search_deleted, search_of
+        from groundtransport.records.searching import search, search_deleted
 
         if self.wanted.is_impossible:
             return Found([], self.total(), 0)
@@ -110,7 +110,7 @@ class Finder:
         if self.wanted.is_counted(self.counted_by) and not self.query.deleted:
             return self.grouped(window)
         try:
-            return search_deleted(self, window) if self.query.deleted else search_of(self).find(window)
+            return search_deleted(self, window) if self.query.deleted else search(self, window)
         finally:
             self.budget.close()
 

@@ -121,6 +121,41 @@ def test_html_and_json_find_the_same(client: Client, kind: str) -> None:
     assert page.html.find("input", {"name": "company_address"})["value"] == "ely"
 
 
+def test_what_was_searched_a_moment_ago_shows_every_change_since(client: Client, kind: str) -> None:
+    def found(**query: str) -> list[str]:
+        return [row["company_name"] for row in client.rows(kind, q="coaches", **{"sort": "company_name", **query})]
+
+    ids = {name: client.create(kind, company_name=f"{name} Coaches") for name in ("Alpha", "Beta", "Delta")}
+    assert found() == found() == ["Alpha Coaches", "Beta Coaches", "Delta Coaches"]
+    assert found(sort="-company_name") == found()[::-1]
+
+    ids["Gamma"] = client.create(kind, company_name="Gamma Coaches")
+    assert found() == ["Alpha Coaches", "Beta Coaches", "Delta Coaches", "Gamma Coaches"]
+    client.put(f"/admin/{kind}/{ids['Alpha']}", {"airport_name": JFK, "company_name": "Zeta Coaches"})
+    client.put(f"/admin/{kind}/{ids['Beta']}", {"airport_name": JFK, "company_name": "Beta Buses"})
+    assert found() == ["Delta Coaches", "Gamma Coaches", "Zeta Coaches"]
+    client.delete(f"/admin/{kind}/{ids['Delta']}")
+    assert found() == ["Gamma Coaches", "Zeta Coaches"]
+    client.post(f"/admin/{kind}/{ids['Delta']}/restore")
+    assert found() == ["Delta Coaches", "Gamma Coaches", "Zeta Coaches"]
+    assert found(airport_code="LHR") == found(airport_code="LHR") == []
+    assert found(airport_code="JFK") == found()
+
+
+def test_the_pages_of_a_search_are_those_of_one_search(client: Client, kind: str) -> None:
+    names = [f"Coaches {number:02}" for number in range(23)]
+    for name in names:
+        client.create(kind, company_name=name)
+    asked = {"q": "coaches", "sort": "company_name", "length": "10"}
+    for _ in range(2):  # the second time, what matches is known
+        pages = [client.rows(kind, start=start, **asked) for start in ("0", "10", "20", "30")]
+        assert [row["company_name"] for page in pages for row in page] == names
+        last = client.rows(kind, q="coaches", sort="company_name", page_size="10", page_no="last")
+        assert [row["company_name"] for row in last] == names[20:]
+        answer = client.get(f"/admin/{kind}", {**asked, "ajax": "1", "start": "10", "draw": "1"}).json
+        assert (answer["recordsTotal"], answer["recordsFiltered"]) == (23, 23)
+
+
 def test_a_change_is_found_at_once_and_the_old_text_no_more(client: Client, kind: str) -> None:
     record_id = client.create(kind, **ALPHA)
 

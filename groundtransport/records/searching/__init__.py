@@ -10,16 +10,20 @@ from sqlalchemy import Select, bindparam, func, select
 
 from groundtransport.records.budget import OutOfTime
 from groundtransport.records.finding import Finder, Found, Window
+from groundtransport.records.searching import memory
 from groundtransport.records.searching.base import EXACT, GroupSearch, Search
 from groundtransport.records.searching.postgresql import PostgreSQLSearch
 from groundtransport.records.searching.sqlite import SQLiteSearch
 
-__all__ = ["GroupSearch", "search_deleted", "search_of"]
+__all__ = ["GroupSearch", "search", "search_deleted"]
 
 
-def search_of(finder: Finder) -> Search:
-    """Return the search of a query that looks into texts."""
-    return SQLiteSearch(finder) if finder.is_sqlite else PostgreSQLSearch(finder)
+def search(finder: Finder, window: Window) -> Found:
+    """Find live records by their texts, unless it is known since a moment ago which they are."""
+    found = memory.recall(finder, window)
+    if found is None:
+        found = (SQLiteSearch(finder) if finder.is_sqlite else PostgreSQLSearch(finder)).find(window)
+    return found
 
 
 def search_deleted(finder: Finder, window: Window) -> Found:

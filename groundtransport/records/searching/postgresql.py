@@ -20,6 +20,7 @@ from sqlalchemy import (
     tablesample,
     true,
 )
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.sql.util import ClauseAdapter
 
 from groundtransport.indexes.tables import ALL
@@ -29,6 +30,7 @@ from groundtransport.records.budget import LIMITING, OutOfTime
 from groundtransport.records.finding import Found, Window
 from groundtransport.records.order import Order
 from groundtransport.records.search import airport_mark, like, named_holds, spellings, telling, texts, valued
+from groundtransport.records.searching import memory
 from groundtransport.records.searching.base import EXACT, SAMPLE, SAMPLES, Search
 
 # Of searches that match few: how many do, and can at most. The same search again, or its next page, needs no guess.
@@ -110,12 +112,12 @@ class PostgreSQLSearch(Search):
             values |= more
         with self.finder.budget.limit(usual=self.is_known):
             by_marks = bool(mark or self.wanted.terms) and (bool(mark) or RARE * self.most > self.total)
-            shape = (order.shape, pieces, bool(self.wanted.terms), by_marks, self.is_known)
+            shape = (order.shape, pieces, bool(self.wanted.terms), by_marks)
             make = partial(self._sorted, order, pieces, by_marks=by_marks)
             rows = self.finder.run("sorted", make, *shape, **values).all()
-        self.number = int(rows[0].number)
-        if self.is_known:
-            self.total = int(rows[0].total)
+        self.number, self.total, ids = int(rows[0].number), int(rows[0].total), rows[0].ids or []
+        if len(ids) == self.number:
+            memory.remember(self.finder, int(rows[0].changes), ids[::-1] if window.at_end else ids)
         return [row for row in rows if row.id is not None]
 
     def pieces(self) -> tuple[tuple[tuple[int, ...], ...], dict[str, str]]:
@@ -148,8 +150,13 @@ class PostgreSQLSearch(Search):
         number = select(func.count().label("number")).select_from(found).subquery("counted")
         # The number comes even where the page is empty.
         joined = number.outerjoin(page, true()).outerjoin(self.table, self.table.c.id == page.c.id)
-        more = [counters.kept(self.kind.table).label("total")] if self.is_known else []
-        rows = select(*self.finder.columns, number.c.number, *more).select_from(joined)
+        facts = [counters.kept(self.kind.table).label("total"), memory.changes().label("changes")]
+        # The ids of all, to be remembered: in the first row alone.
+        ids = select(func.array_agg(aggregate_order_by(found.c.id, *order.sorting(found.c.key, found.c.id))))
+        first = sorted_.with_only_columns(found.c.id).limit(1).offset(bindparam("offset")).scalar_subquery()
+        is_first = and_(number.c.number <= memory.MOST, page.c.id == first)
+        facts.append(case((is_first, ids.scalar_subquery())).label("ids"))
+        rows = select(*self.finder.columns, number.c.number, *facts).select_from(joined)
         return rows.order_by(*order.sorting(page.c.key, page.c.id))
 
     def _marked(self) -> list[ColumnElement[bool]]:

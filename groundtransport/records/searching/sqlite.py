@@ -24,6 +24,7 @@ from groundtransport.records import counters
 from groundtransport.records.budget import OutOfTime
 from groundtransport.records.finding import Finder, Found, Window, on_last_page
 from groundtransport.records.search import INDEXED, spelled_out, telling, texts
+from groundtransport.records.searching import memory
 from groundtransport.records.searching.base import EXACT, FEW, MANY, SAMPLE, SAMPLES, SURE, Search
 
 LAST_CHARACTER = chr(0x10FFFF)
@@ -86,6 +87,7 @@ class SQLiteSearch(Search):
             self.look_around()
             ids = None
         if ids is not None:
+            memory.remember(self.finder, self.changes, ids)
             return self.known(window, ids)
         number, is_estimate = self.count()
         return self.answer(window, self.rows(window, number), number, is_estimate=is_estimate)
@@ -149,11 +151,11 @@ class SQLiteSearch(Search):
     # How many there are
 
     def facts(self) -> list[Any]:
-        """How many records there are, how many can match at most, and between which ids."""
+        """How many records there are, how many can match at most, between which ids, and the changes so far."""
         ids, name = self.table.c.id, self.kind.table
         ends = (select(end(ids)).scalar_subquery() for end in (func.min, func.max))
         code, _ = counters.named(self.wanted.groups.get("airport_code", ALL), ALL)
-        return [counters.kept(name), counters.kept(name, code), *ends]
+        return [counters.kept(name), counters.kept(name, code), *ends, memory.changes()]
 
     def look_around(self) -> None:
         """Find out the facts."""
@@ -161,7 +163,7 @@ class SQLiteSearch(Search):
         self._note(self.finder.run("facts", lambda: select(*self.facts()), code=code).one())
 
     def _note(self, facts: Row[Any]) -> None:
-        self.total, self.most, self.first, self.last = (int(fact or 0) for fact in facts[:4])
+        self.total, self.most, self.first, self.last, self.changes = (int(fact or 0) for fact in facts[:5])
 
     def look_closely(self) -> list[int] | None:
         """Find out the facts, and the ids of all matches in the list's order where they are few; else return None."""
@@ -170,7 +172,7 @@ class SQLiteSearch(Search):
         with self.finder.budget.limit():
             found = self.finder.run("close", self._closely, order.shape, **values).one()
         self._note(found)
-        return None if found[4] is None else list(json.loads(found[4]))
+        return None if found[5] is None else list(json.loads(found[5]))
 
     def _closely(self) -> Select[Any]:
         rowid = self.index.c.rowid

@@ -1,0 +1,82 @@
+"""What a search found a moment ago: for its next page, and for the way back from a record, as long as nothing changed.
+
+Every change moves the head of the activity log in its own transaction. Where the head still stands, the same records
+match, in the same order: their rows are read, and the head with them, by one statement. A change by plain SQL, past the
+log, is noticed a minute later.
+"""
+
+import json
+from array import array
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ColumnElement,
+    Engine,
+    Select,
+    Text,
+    any_,
+    bindparam,
+    column,
+    func,
+    select,
+    table,
+)
+
+from groundtransport.recent import Recent
+from groundtransport.records import counters
+from groundtransport.records.finding import Finder, Found, Window, on_last_page
+
+MOST = 2_000  # ids of one search
+_FOUND: Recent[tuple[int, "array[int]"]] = Recent(seconds=60, most=64)  # a megabyte at most
+_HEAD = table("audit_head", column("id"), column("number"))
+
+
+def changes() -> ColumnElement[int]:
+    """Return the number of changes so far, as an expression."""
+    return select(_HEAD.c.number).where(_HEAD.c.id == 1).scalar_subquery()
+
+
+def forget(engine: Engine) -> None:
+    """Forget all: the log begins anew."""
+    _FOUND.forget(engine)
+
+
+def remember(finder: Finder, number: int, ids: Sequence[int]) -> None:
+    """Keep the ids of all matches, in the list's order, as they were when there were so many changes, or before."""
+    if len(ids) <= MOST:
+        _FOUND.put(finder.dbsession.get_bind().engine, _key(finder), (number, array("q", ids)))
+
+
+def recall(finder: Finder, window: Window) -> Found | None:
+    """Return the rows of a window, if all matches are known and nothing has changed since."""
+    known = _FOUND.get(finder.dbsession.get_bind().engine, _key(finder))
+    if known is None:
+        return None
+    number, ids = known
+    start = len(ids) - on_last_page(len(ids), window.length) if window.at_end else window.start
+    page: Any = ids[max(0, start) :][: window.length].tolist()
+    rows = finder.run("recall", lambda: _recall(finder), page=json.dumps(page) if finder.is_sqlite else page).all()
+    found = {row.id: row for row in rows if row.id is not None}
+    if rows[0].changes != number or len(found) != len(page):
+        return None
+    return Found(finder.shaped([found[record_id] for record_id in page]), int(rows[0].total), len(ids))
+
+
+def _key(finder: Finder) -> Hashable:
+    query = finder.query
+    return finder.kind.name, query.q, tuple(query.filters.items()), finder.order.shape
+
+
+def _recall(finder: Finder) -> Select[Any]:
+    facts = select(changes().label("changes"), counters.kept(finder.kind.table).label("total")).subquery()
+    ids = finder.table.c.id
+    wanted: ColumnElement[bool]
+    if finder.is_sqlite:
+        given = func.json_each(bindparam("page", type_=Text())).table_valued("value")
+        wanted = ids.in_(select(given.c.value))
+    else:
+        wanted = ids == any_(bindparam("page", type_=ARRAY(BigInteger())))
+    return select(*finder.columns, facts.c.changes, facts.c.total).select_from(facts.outerjoin(finder.table, wanted))
