@@ -5,6 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import delete, insert
 
 from groundtransport import db
 from groundtransport.airports import lookup
@@ -140,6 +141,19 @@ def test_what_was_searched_a_moment_ago_shows_every_change_since(client: Client,
     assert found() == ["Delta Coaches", "Gamma Coaches", "Zeta Coaches"]
     assert found(airport_code="LHR") == found(airport_code="LHR") == []
     assert found(airport_code="JFK") == found()
+
+
+def test_records_that_came_or_went_by_plain_sql_are_noticed_too(site: Site, client: Client, kind: str) -> None:
+    table = site.kinds[kind].model.__table__
+    first = client.create(kind, company_name="Alpha Coaches")
+    assert len(client.rows(kind, q="coaches")) == 1
+    row = site.row(kind, first)
+    with db.transaction(site.engine) as dbsession:
+        dbsession.execute(insert(table).values({**row, "id": first + 1, "form_token": None}))
+    assert len(client.rows(kind, q="coaches")) == 2
+    with db.transaction(site.engine) as dbsession:
+        dbsession.execute(delete(table).where(table.c.id == first))
+    assert [found["id"] for found in client.rows(kind, q="coaches")] == [first + 1]
 
 
 def test_the_pages_of_a_search_are_those_of_one_search(client: Client, kind: str) -> None:

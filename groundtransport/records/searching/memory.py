@@ -1,8 +1,8 @@
 """What a search found a moment ago: for its next page, and for the way back from a record, as long as nothing changed.
 
-Every change moves the head of the activity log in its own transaction. Where the head still stands, the same records
-match, in the same order: their rows are read, and the head with them, by one statement. A change by plain SQL, past the
-log, is noticed a minute later.
+Every change moves the head of the activity log in its own transaction. Where the head still stands, and the number of
+records and the highest id are the same (plain SQL writes past the log), the same records match, in the same order:
+their rows are read, and the state with them, by one statement.
 """
 
 import json
@@ -28,15 +28,24 @@ from sqlalchemy import (
 from groundtransport.recent import Recent
 from groundtransport.records import counters
 from groundtransport.records.finding import Finder, Found, Window, on_last_page
+from groundtransport.records.kind import Kind
 
 MOST = 2_000  # ids of one search
-_FOUND: Recent[tuple[int, "array[int]"]] = Recent(seconds=60, most=64)  # a megabyte at most
+State = tuple[int, int, int]
+_FOUND: Recent[tuple[State, "array[int]"]] = Recent(seconds=60, most=64)  # a megabyte at most
 _HEAD = table("audit_head", column("id"), column("number"))
 
 
-def changes() -> ColumnElement[int]:
-    """Return the number of changes so far, as an expression."""
-    return select(_HEAD.c.number).where(_HEAD.c.id == 1).scalar_subquery()
+def state(kind: Kind) -> list[ColumnElement[int]]:
+    """Return what tells that nothing changed, as columns: of the log's head, of the live records, of their ids."""
+    changes = select(_HEAD.c.number).where(_HEAD.c.id == 1).scalar_subquery().label("state_changes")
+    newest = select(func.max(kind.model.__table__.c.id)).scalar_subquery().label("state_newest")
+    return [changes, counters.kept(kind.table).label("state_total"), newest]
+
+
+def state_of(row: Any) -> State:
+    """Return the state that a row holds."""
+    return row.state_changes or 0, int(row.state_total), row.state_newest or 0
 
 
 def forget(engine: Engine) -> None:
@@ -44,10 +53,10 @@ def forget(engine: Engine) -> None:
     _FOUND.forget(engine)
 
 
-def remember(finder: Finder, number: int, ids: Sequence[int]) -> None:
-    """Keep the ids of all matches, in the list's order, as they were when there were so many changes, or before."""
+def remember(finder: Finder, state: State, ids: Sequence[int]) -> None:
+    """Keep the ids of all matches, in the list's order, as they were in that state."""
     if len(ids) <= MOST:
-        _FOUND.put(finder.dbsession.get_bind().engine, _key(finder), (number, array("q", ids)))
+        _FOUND.put(finder.dbsession.get_bind().engine, _key(finder), (state, array("q", ids)))
 
 
 def recall(finder: Finder, window: Window) -> Found | None:
@@ -55,14 +64,14 @@ def recall(finder: Finder, window: Window) -> Found | None:
     known = _FOUND.get(finder.dbsession.get_bind().engine, _key(finder))
     if known is None:
         return None
-    number, ids = known
+    then, ids = known
     start = len(ids) - on_last_page(len(ids), window.length) if window.at_end else window.start
     page: Any = ids[max(0, start) :][: window.length].tolist()
     rows = finder.run("recall", lambda: _recall(finder), page=json.dumps(page) if finder.is_sqlite else page).all()
     found = {row.id: row for row in rows if row.id is not None}
-    if rows[0].changes != number or len(found) != len(page):
+    if state_of(rows[0]) != then or len(found) != len(page):
         return None
-    return Found(finder.shaped([found[record_id] for record_id in page]), int(rows[0].total), len(ids))
+    return Found(finder.shaped([found[record_id] for record_id in page]), then[1], len(ids))
 
 
 def _key(finder: Finder) -> Hashable:
@@ -71,7 +80,7 @@ def _key(finder: Finder) -> Hashable:
 
 
 def _recall(finder: Finder) -> Select[Any]:
-    facts = select(changes().label("changes"), counters.kept(finder.kind.table).label("total")).subquery()
+    facts = select(*state(finder.kind)).subquery()
     ids = finder.table.c.id
     wanted: ColumnElement[bool]
     if finder.is_sqlite:
@@ -79,4 +88,4 @@ def _recall(finder: Finder) -> Select[Any]:
         wanted = ids.in_(select(given.c.value))
     else:
         wanted = ids == any_(bindparam("page", type_=ARRAY(BigInteger())))
-    return select(*finder.columns, facts.c.changes, facts.c.total).select_from(facts.outerjoin(finder.table, wanted))
+    return select(*finder.columns, *facts.c).select_from(facts.outerjoin(finder.table, wanted))

@@ -115,9 +115,10 @@ class PostgreSQLSearch(Search):
             shape = (order.shape, pieces, bool(self.wanted.terms), by_marks)
             make = partial(self._sorted, order, pieces, by_marks=by_marks)
             rows = self.finder.run("sorted", make, *shape, **values).all()
-        self.number, self.total, ids = int(rows[0].number), int(rows[0].total), rows[0].ids or []
+        state, ids = memory.state_of(rows[0]), rows[0].ids or []
+        self.number, self.total = int(rows[0].number), state[1]
         if len(ids) == self.number:
-            memory.remember(self.finder, int(rows[0].changes), ids[::-1] if window.at_end else ids)
+            memory.remember(self.finder, state, ids[::-1] if window.at_end else ids)
         return [row for row in rows if row.id is not None]
 
     def pieces(self) -> tuple[tuple[tuple[int, ...], ...], dict[str, str]]:
@@ -150,7 +151,7 @@ class PostgreSQLSearch(Search):
         number = select(func.count().label("number")).select_from(found).subquery("counted")
         # The number comes even where the page is empty.
         joined = number.outerjoin(page, true()).outerjoin(self.table, self.table.c.id == page.c.id)
-        facts = [counters.kept(self.kind.table).label("total"), memory.changes().label("changes")]
+        facts: list[Any] = memory.state(self.kind)
         # The ids of all, to be remembered: in the first row alone.
         ids = select(func.array_agg(aggregate_order_by(found.c.id, *order.sorting(found.c.key, found.c.id))))
         first = sorted_.with_only_columns(found.c.id).limit(1).offset(bindparam("offset")).scalar_subquery()

@@ -87,7 +87,7 @@ class SQLiteSearch(Search):
             self.look_around()
             ids = None
         if ids is not None:
-            memory.remember(self.finder, self.changes, ids)
+            memory.remember(self.finder, self.state, ids)
             return self.known(window, ids)
         number, is_estimate = self.count()
         return self.answer(window, self.rows(window, number), number, is_estimate=is_estimate)
@@ -151,11 +151,10 @@ class SQLiteSearch(Search):
     # How many there are
 
     def facts(self) -> list[Any]:
-        """How many records there are, how many can match at most, between which ids, and the changes so far."""
-        ids, name = self.table.c.id, self.kind.table
-        ends = (select(end(ids)).scalar_subquery() for end in (func.min, func.max))
+        """How many records can match at most, the lowest id, and the state, with their number and the highest."""
+        first = select(func.min(self.table.c.id)).scalar_subquery().label("first")
         code, _ = counters.named(self.wanted.groups.get("airport_code", ALL), ALL)
-        return [counters.kept(name), counters.kept(name, code), *ends, memory.changes()]
+        return [counters.kept(self.kind.table, code).label("most"), first, *memory.state(self.kind)]
 
     def look_around(self) -> None:
         """Find out the facts."""
@@ -163,7 +162,8 @@ class SQLiteSearch(Search):
         self._note(self.finder.run("facts", lambda: select(*self.facts()), code=code).one())
 
     def _note(self, facts: Row[Any]) -> None:
-        self.total, self.most, self.first, self.last, self.changes = (int(fact or 0) for fact in facts[:5])
+        self.state = memory.state_of(facts)
+        self.most, self.first, self.total, self.last = int(facts.most), int(facts.first or 0), *self.state[1:]
 
     def look_closely(self) -> list[int] | None:
         """Find out the facts, and the ids of all matches in the list's order where they are few; else return None."""
@@ -172,7 +172,7 @@ class SQLiteSearch(Search):
         with self.finder.budget.limit():
             found = self.finder.run("close", self._closely, order.shape, **values).one()
         self._note(found)
-        return None if found[5] is None else list(json.loads(found[5]))
+        return None if found.ids is None else list(json.loads(found.ids))
 
     def _closely(self) -> Select[Any]:
         rowid = self.index.c.rowid
@@ -185,7 +185,7 @@ class SQLiteSearch(Search):
         found = found.order_by(*self.finder.order.clauses()).limit(CANDIDATES)
         listed = found.with_hint(self.table, "NOT INDEXED", "sqlite").subquery()
         ids = select(func.json_group_array(listed.c.id)).scalar_subquery()
-        return select(*self.facts(), case((number <= CANDIDATES, ids)))
+        return select(*self.facts(), case((number <= CANDIDATES, ids)).label("ids"))
 
     def pieces(self) -> Any:
         """Where SAMPLES pieces of the table begin: a table of one column."""
