@@ -111,7 +111,7 @@ def _warnings_of(request: Request, kind_name: str, record_id: int, names: Sequen
     """Return a warning for each record that may be the same as a saved one, by all its fields or by ``names``."""
     kind, dbsession = request.registry["kinds"].get(kind_name), request.dbsession
     found: list[Similar] = []
-    with suppress(OutOfTime), Budget(dbsession) as budget, budget.limit():
+    with suppress(OutOfTime), Budget(dbsession) as budget, budget.limit(usual=True):
         row = dbsession.execute(_with_airport(kind), {"record_id": record_id}).one_or_none() if kind else None
         if row is not None:
             values = {name: getattr(row, name) for name in names or kind.fields}
