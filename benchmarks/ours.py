@@ -35,9 +35,11 @@ ROWS = {
     "c_next": "c next page, by its link",
     "d_common": "d search, 10 % of rows match",
     "e_rare": "e search, few rows match",
+    "e_first": "e the same for the first time",
     "f_none": "f search, nothing matches",
     "g_code": "g filter by airport",
     "h_code_q": "h airport and search",
+    "h_first": "h the same for the first time",
     "i_detail": "i detail",
     "i_edit": "i edit form",
     "j_create": "j create",
@@ -46,6 +48,7 @@ ROWS = {
 }
 # The peers' names of the same work.
 PEER_ROWS = {"a_page": "a_list", "c_last": "c_deep", "c_next": "c_deep", "i_detail": "i_edit"}
+PEER_ROWS |= {"e_first": "e_rare", "h_first": "h_code_q"}
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,11 @@ class Work:
             "status": "active",
         }
 
+    def anew(self, word: str) -> str:
+        """Return a word in capitals and small letters as it was not asked for before: it is not in the memory."""
+        number = next(self.counter)
+        return "".join(letter.upper() if number >> place & 1 else letter.lower() for place, letter in enumerate(word))
+
     def create(self) -> None:
         status, _, body = self.client.ask("POST", LIST, self.values(f"Benchmark Coaches {next(self.counter)}"))
         assert status == 303, (status, body[:300])
@@ -157,9 +165,11 @@ class Work:
             "c_next": self.next_page(),
             "d_common": lambda: self.rows(q=COMMON),
             "e_rare": lambda: self.rows(q=RARE),
+            "e_first": lambda: self.rows(q=self.anew(RARE)),
             "f_none": lambda: self.rows(q=NONE),
             "g_code": lambda: self.rows(airport_code=self.code),
             "h_code_q": lambda: self.rows(airport_code=self.code, q=COMMON),
+            "h_first": lambda: self.rows(airport_code=self.code, q=self.anew(COMMON)),
             "i_detail": lambda: self.page(f"{LIST}/{self.middle}"),
             "i_edit": lambda: self.page(edit),
             "j_create": self.create,

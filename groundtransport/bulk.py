@@ -5,9 +5,10 @@ Only the writer of records and the activity log use it: whoever else wrote so wo
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
-from sqlalchemy import JSON, Table, cast, column, func, insert, literal, select, text
+from sqlalchemy import JSON, Insert, Table, cast, column, func, insert, literal, select, text
 from sqlalchemy.orm import Session
 
 
@@ -23,11 +24,16 @@ def next_ids(session: Session, model: Any, number: int) -> Sequence[int]:
     return range(last + 1, last + 1 + number)
 
 
+@cache
+def _insert(table: Table) -> Insert:
+    return insert(table)
+
+
 def insert_rows(session: Session, model: Any, rows: Sequence[dict[str, Any]]) -> None:
     """Insert rows that map the same columns to values. A column's own default is made once, for all of them."""
     table: Table = model.__table__
     if len(rows) < 2 or session.get_bind().dialect.name != "postgresql":
-        session.execute(insert(table), rows)
+        session.execute(_insert(table), rows)
         return
     # One statement with one parameter: a round trip, a run of each trigger, and nothing to prepare for each value.
     names = list(rows[0])

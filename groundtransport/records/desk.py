@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from pyramid.httpexceptions import HTTPSeeOther
 from pyramid.request import Request
 
 from groundtransport.records.kind import Kind
@@ -23,3 +24,8 @@ def say(request: Request, text: str, **more: Any) -> None:
     look for records that may be the same, by these fields or by all.
     """
     request.session.flash({"text": request.translate(text), **more})
+
+
+def done(address: str) -> HTTPSeeOther:
+    """Return the redirect after a save, with a body: else Pyramid makes one out of a template, by what is accepted."""
+    return HTTPSeeOther(address, text="See Other", content_type="text/plain")

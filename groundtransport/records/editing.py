@@ -17,7 +17,7 @@ from groundtransport.i18n import _
 from groundtransport.records import query as queries
 from groundtransport.records.candidates import identifying
 from groundtransport.records.conflict import Conflict, sent_version
-from groundtransport.records.desk import say, writer_of
+from groundtransport.records.desk import done, say, writer_of
 from groundtransport.records.forms import RecordForm
 from groundtransport.records.hints import similar_to
 from groundtransport.records.kept import forget, kept_for
@@ -95,7 +95,7 @@ class FormViews:
         for warning in form.warnings(values):
             say(self.request, warning, level="warning")
         forget(self.request)
-        return HTTPSeeOther(self.target(record_id, state))
+        return done(self.target(record_id, state))
 
     def target(self, record_id: int, state: str) -> str:
         """Return where the save leads: to the list, to this record's form, or to a new form at the same place."""

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from pyramid.httpexceptions import HTTPSeeOther
 from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
@@ -11,7 +10,7 @@ from groundtransport.airports.models import Airport
 from groundtransport.i18n import _
 from groundtransport.records import query as queries
 from groundtransport.records.conflict import StaleDelete, sent_version
-from groundtransport.records.desk import say, writer_of
+from groundtransport.records.desk import done, say, writer_of
 from groundtransport.records.kind import label_of
 from groundtransport.records.links import edit_address, list_address, sent_query
 from groundtransport.resources import DeletedRecord, Record
@@ -50,7 +49,7 @@ class DeleteViews:
         here, can_restore = page["action"], queries.can_restore(self.kind)
         undo = {"undo": f"{here}/restore", "href": f"{here}/history"} if can_restore else {}
         say(self.request, _("{} was deleted."), name=page["label"], state=page["state"], **undo)
-        return HTTPSeeOther(page["back"])
+        return done(page["back"])
 
 
 @view_config(context=DeletedRecord, name="restore", request_method="POST", permission=Permission.RESTORE)
@@ -78,4 +77,4 @@ def restore(context: DeletedRecord, request: Request) -> Response:
     }
     record = [context.kind.name, context.row.id]
     say(request, _("{} was restored."), name=label, href=href, state=query.state(), record=record, **undo)
-    return HTTPSeeOther(list_address(request, context.kind, query.state()))
+    return done(list_address(request, context.kind, query.state()))
