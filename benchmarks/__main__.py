@@ -2,13 +2,15 @@
 
 import argparse
 import json
+import statistics
 from pathlib import Path
 from typing import Any
 
 from benchmarks import profile, report
 from benchmarks.data import HOME, Database, prepare
-from benchmarks.ours import measure
+from benchmarks.ours import ROWS, measure
 from benchmarks.peers import PEERS, Peers
+from benchmarks.report import RATES
 
 RESULTS = HOME / "results.json"
 
@@ -54,11 +56,15 @@ def measure_profile(results: dict[str, Any], database: Database) -> None:
 
 
 def measure_beside(results: dict[str, Any], peers: Peers, names: list[str], database: Database) -> None:
-    """Measure the peers and ours in turn, in one run: the machine is then the same for all."""
+    """Measure ours, a peer, ours, and so on, in one run, as the machine is not always the same; of ours the medians."""
     key = f"{database.engine} {database.size}"
-    found = {name: peers.measure(name, database.engine, database.size) for name in names}
-    measure_ours(results, database)
-    results[key]["peers"] = found
+    found, runs = {}, [dict(results[key])]
+    for name in names:
+        found[name] = peers.measure(name, database.engine, database.size)
+        measure_ours(results, database)
+        runs.append(dict(results[key]))
+    medians = {name: statistics.median(run[name] for run in runs) for name in (*ROWS, *RATES)}
+    results[key] |= {**medians, "peers": found}
     RESULTS.write_text(json.dumps(results, indent=1))
 
 
