@@ -17,7 +17,7 @@ def includeme(config: Configurator) -> None:
     renderer.add_adapter(datetime, lambda moment, _: moment.isoformat())
     config.add_renderer("json", renderer)
     config.add_renderer("rows", lambda _: render_rows)
-    config.add_request_method("groundtransport.records.hints.messages")
+    config.add_request_method("groundtransport.records.told.messages")
     config.include("groundtransport.records.forms")
     config.add_tween(
         "groundtransport.records.kept.tween",
