@@ -196,18 +196,23 @@ class Finder:
         """Return rows in the order of their ids' list."""
         if not ids:
             return []
-        given: Any = list(ids)
-        if self.is_sqlite:
-            given = json.dumps(given)
-        rows = self.run("by ids", self._by_ids, ids=given)
+        rows = self.run("by ids", self._by_ids, ids=self.given(ids))
         found = {row.id: row for row in rows}
         return [found[number] for number in ids if number in found]
 
     def _by_ids(self) -> Select[Any]:
+        return select(*self.columns).where(self.is_given())
+
+    def given(self, ids: Sequence[int]) -> Any:
+        """Return the value ``ids`` of ``is_given``."""
+        return json.dumps(list(ids)) if self.is_sqlite else list(ids)
+
+    def is_given(self) -> ColumnElement[bool]:
+        """Return the condition that a record is one of the value ``ids``: one parameter, however many they are."""
         if self.is_sqlite:
             given = func.json_each(bindparam("ids", type_=Text())).table_valued("value")
-            return select(*self.columns).where(self.table.c.id.in_(select(given.c.value)))
-        return select(*self.columns).where(self.table.c.id == any_(bindparam("ids", type_=ARRAY(BigInteger()))))
+            return self.table.c.id.in_(select(given.c.value))
+        return self.table.c.id == any_(bindparam("ids", type_=ARRAY(BigInteger())))
 
     def _beside(self, order: Order, known: int, length: int) -> list[Row[Any]]:
         """Return the rows that follow a record: one that was deleted meanwhile still says where it stood."""
@@ -230,6 +235,12 @@ class Finder:
         """Return rows as plain values: ``id``, the kind's fields, and FURTHER."""
         names = self.names
         return [dict(zip(names, row, strict=False)) for row in rows]
+
+
+def cut(ids: Sequence[int], window: Window) -> Sequence[int]:
+    """Return the ids of a window out of those of the whole list."""
+    start = len(ids) - on_last_page(len(ids), window.length) if window.at_end else window.start
+    return ids[max(0, start) :][: window.length]
 
 
 def on_last_page(number: int, length: int) -> int:

@@ -5,29 +5,15 @@ records and the highest id are the same (plain SQL writes past the log), the sam
 their rows are read, and the state with them, by one statement.
 """
 
-import json
 from array import array
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from sqlalchemy import (
-    ARRAY,
-    BigInteger,
-    ColumnElement,
-    Engine,
-    Select,
-    Text,
-    any_,
-    bindparam,
-    column,
-    func,
-    select,
-    table,
-)
+from sqlalchemy import ColumnElement, Engine, Select, column, func, select, table
 
 from groundtransport.recent import Recent
 from groundtransport.records import counters
-from groundtransport.records.finding import Finder, Found, Window, on_last_page
+from groundtransport.records.finding import Finder, Found, Window, cut
 from groundtransport.records.kind import Kind
 
 MOST = 2_000  # ids of one search
@@ -65,9 +51,8 @@ def recall(finder: Finder, window: Window) -> Found | None:
     if known is None:
         return None
     then, ids = known
-    start = len(ids) - on_last_page(len(ids), window.length) if window.at_end else window.start
-    page: Any = ids[max(0, start) :][: window.length].tolist()
-    rows = finder.run("recall", lambda: _recall(finder), page=json.dumps(page) if finder.is_sqlite else page).all()
+    page = cut(ids, window)
+    rows = finder.run("recall", lambda: _recall(finder), ids=finder.given(page)).all()
     found = {row.id: row for row in rows if row.id is not None}
     if state_of(rows[0]) != then or len(found) != len(page):
         return None
@@ -81,11 +66,4 @@ def _key(finder: Finder) -> Hashable:
 
 def _recall(finder: Finder) -> Select[Any]:
     facts = select(*state(finder.kind)).subquery()
-    ids = finder.table.c.id
-    wanted: ColumnElement[bool]
-    if finder.is_sqlite:
-        given = func.json_each(bindparam("page", type_=Text())).table_valued("value")
-        wanted = ids.in_(select(given.c.value))
-    else:
-        wanted = ids == any_(bindparam("page", type_=ARRAY(BigInteger())))
-    return select(*finder.columns, *facts.c).select_from(facts.outerjoin(finder.table, wanted))
+    return select(*finder.columns, *facts.c).select_from(facts.outerjoin(finder.table, finder.is_given()))

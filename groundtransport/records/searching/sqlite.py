@@ -22,7 +22,7 @@ from sqlalchemy import (
 from groundtransport.indexes.tables import ALL
 from groundtransport.records import counters
 from groundtransport.records.budget import OutOfTime
-from groundtransport.records.finding import Finder, Found, Window, on_last_page
+from groundtransport.records.finding import Finder, Found, Window, cut
 from groundtransport.records.search import INDEXED, spelled_out, telling, texts
 from groundtransport.records.searching import memory
 from groundtransport.records.searching.base import EXACT, FEW, MANY, SAMPLE, SAMPLES, SURE, Search
@@ -94,8 +94,7 @@ class SQLiteSearch(Search):
 
     def known(self, window: Window, ids: list[int]) -> Found:
         """Return rows out of the ids of all matches, in the order of the list."""
-        start = len(ids) - on_last_page(len(ids), window.length) if window.at_end else window.start
-        rows = self.finder.by_ids(ids[max(0, start) :][: window.length])
+        rows = self.finder.by_ids(cut(ids, window))
         return Found(self.finder.shaped(rows), self.total, len(ids))
 
     def rows(self, window: Window, number: int) -> list[Row[Any]]:
