@@ -91,10 +91,11 @@ class SessionCSRF:
     """A CSRF token that is computed from the session's secret id, so that it needs no storage and dies with it."""
 
     def get_csrf_token(self, request: Request) -> str:
-        secret, token = request.session.token, getattr(request, "csrf_token_made", ("", ""))
-        if token[0] != secret:  # a page asks for each of its forms
-            token = request.csrf_token_made = secret, self._token(request.registry["settings"].secrets[0], request)
-        return token[1]
+        made: dict[str, str] = vars(request).setdefault("csrf_tokens", {})  # a page asks for each of its forms
+        session_id = request.session.token
+        if session_id not in made:
+            made[session_id] = self._token(request.registry["settings"].secrets[0], request)
+        return made[session_id]
 
     new_csrf_token = get_csrf_token
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import pytest
@@ -263,4 +263,15 @@ def test_a_save_and_its_message_are_one(site: Site, desk: Desk, action: str) -> 
         assert desk.write(action).status_int in (500, 503)
         assert state(site) == before
     assert desk.write(action).status_int == 303
+    assert_whole(site)
+
+
+def test_a_page_is_shown_though_its_session_can_no_longer_be_written(site: Site, desk: Desk) -> None:
+    """That its messages were shown is lost, and so they are shown again."""
+    assert desk.write("create").status_int == 303
+    for fault in (trigger(site, "admin_session", "UPDATE", "53100"), nullcontext()):
+        with fault:
+            page = desk.person.get("/admin/about")
+        assert (page.status_int, "was created." in page.text) == (200, True)
+    assert "was created." not in desk.person.get("/admin/about").text
     assert_whole(site)
