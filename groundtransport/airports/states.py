@@ -1,11 +1,12 @@
 """The states of a country: ISO 3166-2, from pycountry."""
 
 import re
-from collections.abc import Iterable
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
+from pathlib import Path
 
+import orjson
 import pycountry
 
 from groundtransport.text import fold
@@ -26,10 +27,21 @@ class State:
 @cache
 def states_of(country: str) -> tuple[State, ...]:
     """Return the states of an ISO 3166-1 country, by name; none where it has none."""
-    subdivisions: Any = pycountry.subdivisions  # it has no types
-    found: Iterable[Any] = subdivisions.get(country_code=country) or ()
-    states = (State(entry.code, shown_name(entry.name)) for entry in found if entry.code not in OUTLYING)
+    states = (State(code, shown_name(name)) for code, name in _iso().get(country, ()) if code not in OUTLYING)
     return tuple(sorted(states, key=lambda state: (fold(state.name), state.code)))
+
+
+@cache
+def _iso() -> dict[str, list[tuple[str, str]]]:
+    """Return the code and the name of every subdivision, by country.
+
+    They are read from pycountry's file: the objects that it makes of them take four megabytes of each worker.
+    """
+    subdivisions = pycountry.subdivisions
+    found = defaultdict(list)
+    for entry in orjson.loads(Path(subdivisions.filename).read_bytes())[subdivisions.root_key]:
+        found[entry["code"][:2]].append((entry["code"], entry["name"]))
+    return dict(found)
 
 
 def shown_name(name: str) -> str:

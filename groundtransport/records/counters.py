@@ -53,12 +53,22 @@ def total(dbsession: Session, kind: Kind, *, deleted: bool = False) -> int:
     return int(dbsession.scalar(_total(kind.table, DELETED if deleted else ALL)) or 0)
 
 
+def numbers(kind: Kind, code: str, choice: str) -> list[ColumnElement[int]]:
+    """Return expressions of the number of all live records, and of those of an airport, of a choice, or of both.
+
+    Where they are the same, as in the list of all or of the deleted (DELETED for the airport), it is one.
+    """
+    whole = kept(kind.table, DELETED if code == DELETED else ALL)
+    is_whole = code in (ALL, DELETED) and choice == ALL
+    return [whole] if is_whole else [whole, kept(kind.table, *named(code, choice))]
+
+
 def both(dbsession: Session, kind: Kind, code: str, choice: str) -> tuple[int, int]:
-    """Return the number of all live records, and of those of an airport, of a choice, or of both."""
-    shape = ("both", kind.table, code == ALL, choice == ALL)
-    statement = made(shape, lambda: select(kept(kind.table), kept(kind.table, *named(code, choice))))
-    total, some = dbsession.execute(statement, {"code": code, "choice": choice}).one()
-    return int(total), int(some)
+    """Return these numbers."""
+    shape = ("both", kind.table, code if code == DELETED else code == ALL, choice == ALL)
+    statement = made(shape, lambda: select(*numbers(kind, code, choice)))
+    found = dbsession.execute(statement, {"code": code, "choice": choice}).one()
+    return int(found[0]), int(found[-1])
 
 
 def of_airports(dbsession: Session, kind: Kind) -> list[tuple[str, int]]:

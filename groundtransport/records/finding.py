@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from sqlalchemy import (
@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from groundtransport.indexes import facts_of
-from groundtransport.indexes.tables import ALL
+from groundtransport.indexes.tables import ALL, DELETED
 from groundtransport.records import counters
 from groundtransport.records.budget import Budget
 from groundtransport.records.kind import Kind
@@ -49,6 +49,11 @@ class Window:
     at_end: bool = False
     after: int | None = None
     before: int | None = None
+
+    @property
+    def is_near(self) -> bool:
+        """Whether its rows are reached by counting from the start of the list."""
+        return self.start + self.length <= DEEP and not self.at_end
 
 
 @dataclass
@@ -105,8 +110,7 @@ class Finder:
         if self.wanted.is_impossible:
             return Found([], self.total(), 0)
         if not self.query.is_filtered:
-            total = self.total()
-            return Found(self.listed(window, total), total, total)
+            return self.counted(window, self.order, DELETED if self.query.deleted else ALL, ALL)
         if self.wanted.is_counted(self.counted_by) and not self.query.deleted:
             return self.grouped(window)
         try:
@@ -128,27 +132,40 @@ class Finder:
         """Find records of an airport, of a status, or of both: their number is known."""
         code = self.wanted.groups.get("airport_code", ALL)
         choice = self.wanted.groups.get(self.counted_by or "", ALL)
-        total, filtered = counters.both(self.dbsession, self.kind, code, choice)
         if self.order.is_by_id or self.order.name in self.wanted.groups:
             # All have the same key there: the index gives them by id.
-            order = Order(self.kind, "id", self.order.descending)
-            return Found(self.listed(window, filtered, order), total, filtered)
+            return self.counted(window, Order(self.kind, "id", self.order.descending), code, choice)
         from groundtransport.records.searching import GroupSearch
 
+        total, filtered = counters.both(self.dbsession, self.kind, code, choice)
         try:
             return GroupSearch(self, total, filtered).find(window)
         finally:
             self.budget.close()
 
-    def listed(self, window: Window, number: int, order: Order | None = None) -> list[dict[str, Any]]:
+    def counted(self, window: Window, order: Order, code: str, choice: str) -> Found:
+        """Find records of a list whose length the counters know; near its start, length and rows in one statement."""
+        if window.is_near:
+            values = {"code": code, "choice": choice, "length": window.length, "offset": window.start}
+            make = partial(self._near, order, code, choice)
+            rows = self.run("near", make, order.shape, code == ALL, choice == ALL, **values).all()
+            if rows:
+                numbers = rows[0][len(self.names) :]
+                return Found(self.shaped(rows), int(numbers[0]), int(numbers[-1]))
+        total, filtered = counters.both(self.dbsession, self.kind, code, choice)
+        return Found(self.listed(window, filtered, order), total, filtered)
+
+    def _near(self, order: Order, code: str, choice: str) -> Select[Any]:
+        return self._first(order).add_columns(*counters.numbers(self.kind, code, choice))
+
+    def listed(self, window: Window, number: int, order: Order) -> list[dict[str, Any]]:
         """Return rows out of ``number``, along the index of an order: from its nearer end, or from a known record."""
-        order = order or self.order
         start = number - on_last_page(number, window.length) if window.at_end else window.start
         length = min(window.length, number - start)
         if length <= 0:
             return []
         known = window.after or window.before
-        if known and start + length > DEEP and not window.at_end:
+        if known and not window.is_near and not window.at_end:
             rows = self._beside(order if window.after else order.turned(), known, length)
             if len(rows) == length:
                 return self.shaped(rows if window.after else rows[::-1])

@@ -128,6 +128,18 @@ def test_a_list_needs_at_most_three_queries(crowded: Site) -> None:
             assert len(seen) <= 3, (name, seen)
 
 
+@pytest.mark.parametrize("query", [{}, {"sort": "company_name"}, {"airport_code": "JFK"}, {"status": "inactive"}])
+def test_the_first_page_of_a_list_whose_length_is_kept_is_one_query(crowded: Site, query: dict[str, str]) -> None:
+    client = crowded.client()
+    client.get("/admin/transit?ajax=1")
+    with statements(crowded) as seen:
+        answer = client.get("/admin/transit", {**query, "ajax": "1"}).json
+    assert (len(seen), len(answer["data"])) == (1, 25), seen
+    assert answer["recordsTotal"] == RECORDS - RECORDS // 50
+    assert 25 < answer["recordsFiltered"] <= answer["recordsTotal"]
+    assert (answer["recordsFiltered"] < answer["recordsTotal"]) == bool({"airport_code", "status"} & set(query))
+
+
 def test_a_known_search_that_takes_too_long_all_the_same_answers_with_what_it_found(
     crowded: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy.sql.util import ClauseAdapter
 
 from groundtransport.indexes import hint_for
 from groundtransport.records.budget import OutOfTime
-from groundtransport.records.finding import DEEP, Finder, Found, Window, on_last_page
+from groundtransport.records.finding import Finder, Found, Window, on_last_page
 from groundtransport.records.order import Order
 from groundtransport.records.query import MISSING
 from groundtransport.records.search import texts
@@ -85,7 +85,7 @@ class Search:
     def is_beside(self, window: Window) -> bool:
         """Whether a window far away names the record it stands beside."""
         known = window.after or window.before
-        return bool(known) and not window.at_end and window.start + window.length > DEEP
+        return bool(known) and not window.at_end and not window.is_near
 
     def beside(self, window: Window, most: int) -> list[Row[Any]]:
         """Return the matches beside the record that a window names, by a walk from there; none unless they fill it."""
