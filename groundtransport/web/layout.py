@@ -11,13 +11,14 @@ from groundtransport.security import Role
 from groundtransport.web import static
 from groundtransport.web.links import page_address, segments
 
+DATA = {"json", "rows"}  # renderers without a template
 ROLES = {Role.VIEWER: _("viewer"), Role.EDITOR: _("editor"), Role.ADMINISTRATOR: _("administrator")}
 
 
 def add_globals(event: BeforeRender) -> None:
     """Add what the layout needs. It must not query: an error page is rendered when the database is away, too."""
     request: Any = event.get("request")
-    if request is None:
+    if request is None or event["renderer_name"] in DATA:
         return
     event["here"] = "/" + "/".join(segments(request))
     event["page_address"] = page_address(request)
