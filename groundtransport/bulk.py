@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import JSON, Insert, Table, cast, column, func, insert, literal, select, text
+from sqlalchemy import JSON, Insert, Table, Text, bindparam, cast, column, func, insert, select, text
 from sqlalchemy.orm import Session
 
 
@@ -24,23 +24,36 @@ def next_ids(session: Session, model: Any, number: int) -> Sequence[int]:
     return range(last + 1, last + 1 + number)
 
 
+def insert_rows(session: Session, model: Any, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert rows that map the same columns to values. A column's own default is made once, for all of them.
+
+    Many rows are one statement with one parameter: for PostgreSQL one round trip, one run of each trigger, and nothing
+    to prepare for each value; for SQLite a time in which the other threads of this process go on.
+    """
+    table: Table = model.__table__
+    if len(rows) < 2:
+        session.execute(_insert(table), rows)
+        return
+    names = tuple(rows[0])
+    dialect = session.get_bind().dialect
+    processors = {name: make for name in names if (make := table.c[name].type.bind_processor(dialect))}
+    plain = [{**row, **{name: make(row[name]) for name, make in processors.items()}} for row in rows]
+    whole = json.dumps(plain, default=str)
+    session.execute(_insert_all(table, names, dialect.name == "postgresql"), {"whole": whole})
+
+
 @cache
 def _insert(table: Table) -> Insert:
     return insert(table)
 
 
-def insert_rows(session: Session, model: Any, rows: Sequence[dict[str, Any]]) -> None:
-    """Insert rows that map the same columns to values. A column's own default is made once, for all of them."""
-    table: Table = model.__table__
-    if len(rows) < 2 or session.get_bind().dialect.name != "postgresql":
-        session.execute(_insert(table), rows)
-        return
-    # One statement with one parameter: a round trip, a run of each trigger, and nothing to prepare for each value.
-    names = list(rows[0])
-    dialect = session.get_bind().dialect
-    processors = {name: make for name in names if (make := table.c[name].type.bind_processor(dialect))}
-    plain = [{**row, **{name: make(row[name]) for name, make in processors.items()}} for row in rows]
-    whole = cast(literal(json.dumps(plain, default=str)), JSON)
-    columns = [column(name, table.c[name].type) for name in names]
-    found = func.json_to_recordset(whole).table_valued(*columns, name="found").render_derived(with_types=True)
-    session.execute(insert(table).from_select(names, select(*found.c)))
+@cache
+def _insert_all(table: Table, names: tuple[str, ...], is_postgresql: bool) -> Insert:  # noqa: FBT001  # of a cache's key
+    """Return the statement that inserts the rows of the JSON text ``whole``."""
+    whole: Any = bindparam("whole", type_=Text())
+    if is_postgresql:
+        columns = [column(name, table.c[name].type) for name in names]
+        found = func.json_to_recordset(cast(whole, JSON)).table_valued(*columns, name="found")
+        return insert(table).from_select(names, select(*found.render_derived(with_types=True).c))
+    rows = func.json_each(whole).table_valued("value").c.value
+    return insert(table).from_select(names, select(*(func.json_extract(rows, f"$.{name}") for name in names)))

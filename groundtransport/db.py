@@ -198,17 +198,18 @@ def _leave_it_to_the_manager(session: Session) -> None:
     assert is_due, "commit by the transaction manager"
 
 
-def make_session(engine: Engine, tm: TransactionManager) -> Session:
+def make_session(engine: Engine, tm: TransactionManager, *, durable: bool = True) -> Session:
     """Return a session that writes in ``tm``'s transaction: of a request, of a command, or of a test."""
-    return JoinedSession(writing(engine), info={"tm": tm})  # for who must do something at the commit, too
+    # The manager is named for who must do something at the commit, too.
+    return JoinedSession(writing(engine, durable=durable), info={"tm": tm})
 
 
 @contextmanager
-def transaction(engine: Engine) -> Iterator[Session]:
+def transaction(engine: Engine, *, durable: bool = True) -> Iterator[Session]:
     """Yield the session of one writing transaction, for commands: committed at the end, undone by an exception."""
     tm = TransactionManager(explicit=True)
     tm.begin()
-    session = make_session(engine, tm)
+    session = make_session(engine, tm, durable=durable)
     try:
         yield session
         tm.commit()

@@ -14,7 +14,7 @@ from groundtransport.turnstile import Turnstile
 # By what is to be done: KiB of pages that a connection keeps (the system's own cache holds the rest, once for all of
 # them), and pages of the log after which they are copied into the file. Many rows at a time touch the same pages again.
 CACHE, CHECKPOINT = 512, 1000
-BULK_CACHE, BULK_CHECKPOINT = 65_536, 8000
+BULK_CACHE, BULK_CHECKPOINT = 131_072, 32_000
 
 
 def listen(engine: Engine, wait: float) -> None:

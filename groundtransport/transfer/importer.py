@@ -3,8 +3,10 @@
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import colander
@@ -15,7 +17,7 @@ from sqlalchemy.orm import Session
 from groundtransport.airports import lookup
 from groundtransport.airports.models import Airport
 from groundtransport.airports.names import code_of
-from groundtransport.db import in_bulk, transaction
+from groundtransport.db import in_bulk, reading, transaction
 from groundtransport.events import Actor
 from groundtransport.i18n import translated
 from groundtransport.records.fields import Place
@@ -25,12 +27,13 @@ from groundtransport.records.writer import Writer
 
 log = logging.getLogger(__name__)
 
-CHUNK = 500  # rows a transaction: few enough that others can write in between
+CHUNK = 1_000  # rows a transaction: few enough that others can write in between
 SCHEMAS = 1_000  # airports whose bound schema is kept
 
 _BAD_BYTES = re.compile("[\udc80-\udcff]")  # as they were read: see csvfile.open_text
 
 Row = Mapping[str, str]
+Outcome = tuple[Row, str, dict[str, Any] | None]  # a row, what is wrong with it, and its values
 
 
 @dataclass
@@ -52,16 +55,30 @@ class Importer:
         phonenumbers.enable_pattern_cache()  # a file of the whole world needs more patterns than Python keeps
 
     def run(self, rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
-        """Create a record of each row; yield every row with "" or with what is wrong with it."""
-        rows = iter(rows)
-        while chunk := [row for _, row in zip(range(CHUNK), rows, strict=False)]:
-            with transaction(in_bulk(self.registry["engine"])) as self._dbsession:
-                outcome = [(row, *self._read(row)) for row in chunk]
+        """Create a record of each row; yield every row with "" or with what is wrong with it.
+
+        While the database writes rows, a second thread reads the next ones: it takes ``rows`` further. Only the last
+        commit waits for the disk, which then has them all; a power cut may lose the end of an import before it.
+        """
+        chunks = _chunks(rows)
+        with ThreadPoolExecutor(1) as reader:
+            ahead = reader.submit(self._read_next, chunks)
+            while found := ahead.result():
+                ahead = reader.submit(self._read_next, chunks)
+                outcome, is_last = found
                 good = [values for _, _, values in outcome if values is not None]
-                Writer(self._dbsession, self.registry.notify, self.kind, self.actor).create_all(good)
-            self.counts.created += len(good)
-            self.counts.refused += len(chunk) - len(good)
-            yield from ((row, error) for row, error, _ in outcome)
+                with transaction(in_bulk(self.registry["engine"]), durable=is_last) as dbsession:
+                    Writer(dbsession, self.registry.notify, self.kind, self.actor).create_all(good)
+                self.counts.created += len(good)
+                self.counts.refused += len(outcome) - len(good)
+                yield from ((row, error) for row, error, _ in outcome)
+
+    def _read_next(self, chunks: Iterator[tuple[list[Row], bool]]) -> tuple[list[Outcome], bool] | None:
+        """Return the next rows as they were read, and whether they are the last; None after these."""
+        for chunk, is_last in chunks:
+            with Session(reading(self.registry["engine"])) as self._dbsession:
+                return [(row, *self._read(row)) for row in chunk], is_last
+        return None
 
     def _read(self, row: Row) -> tuple[str, dict[str, Any] | None]:
         """Return "" and a row's values, or what is wrong with it and None."""
@@ -97,3 +114,13 @@ class Importer:
     def _cities(self, airport: Airport) -> lookup.Cities:
         assert self._dbsession is not None
         return lookup.cities(self._dbsession, airport)
+
+
+def _chunks(rows: Iterable[Row]) -> Iterator[tuple[list[Row], bool]]:
+    """Yield the rows in chunks, and with each whether it is the last."""
+    rows = iter(rows)
+    chunk = list(islice(rows, CHUNK))
+    while chunk:
+        following = list(islice(rows, CHUNK))
+        yield chunk, not following
+        chunk = following

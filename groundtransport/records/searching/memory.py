@@ -17,8 +17,10 @@ from groundtransport.records.finding import Finder, Found, Window, cut
 from groundtransport.records.kind import Kind
 
 MOST = 2_000  # ids of one search
+SECONDS = 60
 State = tuple[int, int, int]
-_FOUND: Recent[tuple[State, "array[int]"]] = Recent(seconds=60, most=64)  # a megabyte at most
+_FOUND: Recent[tuple[State, "array[int]"]] = Recent(SECONDS, most=64)  # a megabyte at most
+_COUNTED: Recent[tuple[State, int, bool]] = Recent(SECONDS)
 _HEAD = table("audit_head", column("id"), column("number"))
 
 
@@ -37,6 +39,7 @@ def state_of(row: Any) -> State:
 def forget(engine: Engine) -> None:
     """Forget all: the log begins anew."""
     _FOUND.forget(engine)
+    _COUNTED.forget(engine)
 
 
 def remember(finder: Finder, state: State, ids: Sequence[int]) -> None:
@@ -59,9 +62,24 @@ def recall(finder: Finder, window: Window) -> Found | None:
     return Found(finder.shaped([found[record_id] for record_id in page]), then[1], len(ids))
 
 
+def remember_number(finder: Finder, state: State, number: int, *, is_estimate: bool) -> None:
+    """Keep how many matches there are, in whatever order, where they are too many to be remembered."""
+    _COUNTED.put(finder.dbsession.get_bind().engine, _question(finder), (state, number, is_estimate))
+
+
+def recall_number(finder: Finder) -> tuple[State, int, bool] | None:
+    """Return the state that the matches were counted in, how many there were, and whether that is an estimate."""
+    return _COUNTED.get(finder.dbsession.get_bind().engine, _question(finder))
+
+
 def _key(finder: Finder) -> Hashable:
+    return *_question(finder), finder.order.shape
+
+
+def _question(finder: Finder) -> tuple[Hashable, ...]:
+    """Return what is asked for, in whatever order."""
     query = finder.query
-    return finder.kind.name, query.q, tuple(query.filters.items()), finder.order.shape
+    return finder.kind.name, query.q, tuple(query.filters.items())
 
 
 def _recall(finder: Finder) -> Select[Any]:

@@ -81,16 +81,32 @@ class SQLiteSearch(Search):
                     return self.answer(window, [], 0, is_estimate=False)
             if not self.is_indexed:
                 return self.find_short(window)
-        try:
-            ids = self.look_closely()
-        except OutOfTime:
-            self.look_around()
-            ids = None
-        if ids is not None:
-            memory.remember(self.finder, self.state, ids)
-            return self.known(window, ids)
-        number, is_estimate = self.count()
-        return self.answer(window, self.rows(window, number), number, is_estimate=is_estimate)
+        counted = self.recall_number()
+        if counted is None:
+            try:
+                ids = self.look_closely()
+            except OutOfTime:
+                self.look_around()
+                ids = None
+            if ids is not None:
+                memory.remember(self.finder, self.state, ids)
+                return self.known(window, ids)
+            counted = self.count()
+            if not self.truncated:
+                memory.remember_number(self.finder, self.state, counted[0], is_estimate=counted[1])
+        return self.answer(window, self.rows(window, counted[0]), counted[0], is_estimate=counted[1])
+
+    def recall_number(self) -> tuple[int, bool] | None:
+        """Return how many matches there are, if it was found a moment ago, and whether that is an estimate.
+
+        An exact number holds while nothing changes. An estimate is wrong by more than what changes in a minute.
+        """
+        known = memory.recall_number(self.finder)
+        if known is None:
+            return None
+        self.look_around()
+        state, number, is_estimate = known
+        return (number, is_estimate) if is_estimate or state == self.state else None
 
     def known(self, window: Window, ids: list[int]) -> Found:
         """Return rows out of the ids of all matches, in the order of the list."""
