@@ -3,12 +3,12 @@
 Only the writer of records and the activity log use it: whoever else wrote so would pass the log by.
 """
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import JSON, Insert, Table, Text, bindparam, cast, column, func, insert, select, text
+import orjson
+from sqlalchemy import JSON, Dialect, Insert, Table, Text, bindparam, cast, column, func, insert, select, text
 from sqlalchemy.orm import Session
 
 
@@ -36,10 +36,16 @@ def insert_rows(session: Session, model: Any, rows: Sequence[dict[str, Any]]) ->
         return
     names = tuple(rows[0])
     dialect = session.get_bind().dialect
-    processors = {name: make for name in names if (make := table.c[name].type.bind_processor(dialect))}
+    processors = {name: make for name in names if (make := _processor(table.c[name], dialect))}
     plain = [{**row, **{name: make(row[name]) for name, make in processors.items()}} for row in rows]
-    whole = json.dumps(plain, default=str)
+    whole = orjson.dumps(plain).decode()
     session.execute(_insert_all(table, names, dialect.name == "postgresql"), {"whole": whole})
+
+
+def _processor(column: Any, dialect: Dialect) -> Callable[[Any], Any] | None:
+    """Return what makes the database's own value of a column's, where that takes anything."""
+    make: Callable[[Any], Any] | None = column.type.dialect_impl(dialect).bind_processor(dialect)
+    return make
 
 
 @cache

@@ -12,9 +12,10 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from groundtransport.turnstile import Turnstile
 
 # By what is to be done: KiB of pages that a connection keeps (the system's own cache holds the rest, once for all of
-# them), and pages of the log after which they are copied into the file. Many rows at a time touch the same pages again.
-CACHE, CHECKPOINT = 512, 1000
-BULK_CACHE, BULK_CHECKPOINT = 131_072, 32_000
+# them), pages of the log after which they are copied into the file, and whether pages that were changed are written
+# before the commit where they are more than it keeps. Many rows at a time touch the same pages again.
+ROOM = {"cache_size": -512, "wal_autocheckpoint": 1000, "cache_spill": "ON"}
+BULK_ROOM = {"cache_size": -131_072, "wal_autocheckpoint": 32_000, "cache_spill": "OFF"}
 
 
 def listen(engine: Engine, wait: float) -> None:
@@ -40,7 +41,7 @@ def prepare(connection: sqlite3.Connection, record: object) -> None:
         "synchronous=FULL",
         "foreign_keys=ON",
         "secure_delete=OFF",
-        f"cache_size=-{CACHE}",
+        *(f"{name}={value}" for name, value in ROOM.items()),
     ):
         connection.execute(f"PRAGMA {pragma}")
 
@@ -107,9 +108,8 @@ class SQLiteWriters:
     def spread(self, connection: Connection, *, bulk: bool) -> None:
         """Give a connection the room to write many rows, or take it back."""
         if connection.info.get("bulk", False) != bulk:
-            cache, checkpoint = (BULK_CACHE, BULK_CHECKPOINT) if bulk else (CACHE, CHECKPOINT)
-            connection.exec_driver_sql(f"PRAGMA cache_size = -{cache}")
-            connection.exec_driver_sql(f"PRAGMA wal_autocheckpoint = {checkpoint}")
+            for name, value in (BULK_ROOM if bulk else ROOM).items():
+                connection.exec_driver_sql(f"PRAGMA {name} = {value}")
             connection.info["bulk"] = bulk
 
     def end(self, connection: sqlite3.Connection | None, record: Any, error: object = None) -> None:

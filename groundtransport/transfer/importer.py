@@ -27,7 +27,7 @@ from groundtransport.records.writer import Writer
 
 log = logging.getLogger(__name__)
 
-CHUNK = 1_000  # rows a transaction: few enough that others can write in between
+CHUNK = 2_000  # rows a transaction: few enough that others can write in between
 SCHEMAS = 1_000  # airports whose bound schema is kept
 
 _BAD_BYTES = re.compile("[\udc80-\udcff]")  # as they were read: see csvfile.open_text
