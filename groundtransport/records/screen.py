@@ -1,7 +1,9 @@
 """What the list's page shows around its rows: the columns that are not hidden, and the filters as chips."""
 
 from dataclasses import dataclass
+from typing import Any
 
+from markupsafe import Markup
 from pyramid.request import Request
 
 from groundtransport.i18n import _
@@ -41,9 +43,17 @@ class Column:
     cell: Cell
 
     @property
-    def in_rows(self) -> tuple[str, bool, Cell]:
-        """What each row needs: the name, whether the value may be the link to the record, and ``cell``."""
-        return self.name, self.shown_as != "phone", self.cell  # a phone's is a link already
+    def may_lead(self) -> bool:
+        """Whether a value may be the link to the record: a phone's is a link already."""
+        return self.shown_as != "phone"
+
+
+def cells(columns: list[Column], row: dict[str, Any]) -> list[tuple[str, Markup, bool]]:
+    """Return what a row shows: each column's name, the value's HTML, and whether that may be the link to the record."""
+    return [
+        (column.name, column.cell(value), column.may_lead and value is not None)
+        for column, value in [(column, row[column.name]) for column in columns]
+    ]
 
 
 def columns(request: Request, kind: Kind, query: ListQuery) -> list[Column]:

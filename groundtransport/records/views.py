@@ -59,9 +59,12 @@ class ListViews:
         return landing.page_with(self.request.dbsession, self.kind, query, record.row.id), record.row.id
 
     def around(self, query: queries.ListQuery, page: listing.Page, state: str) -> dict[str, Any]:
-        """Return what the page of the live records shows besides."""
+        """Return what the page of the live records shows besides; its rows get their ``cells``."""
+        columns = screen.columns(self.request, self.kind, query)
+        for row in page.rows:
+            row["cells"] = screen.cells(columns, row)
         return {
-            "columns": screen.columns(self.request, self.kind, query),
+            "columns": columns,
             "usual_size": queries.usual_size(self.request),
             "chips": screen.chips(self.request, self.kind, query),
             "filter_title": partial(screen.filter_title, self.request, self.kind),

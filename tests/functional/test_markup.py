@@ -36,6 +36,12 @@ def test_markup_in_any_field_stays_text_on_every_page(client: Client, kind: str)
         answer = client.get(address)
         assert answer.status_int == 200, address
         assert_harmless(answer)
+    if kind == "transit":
+        for query in (
+            {"q": "<script>alert(1)</script>"},
+            {"q": "alert(1)", "sort": '"><script>', "find": str(record_id)},
+        ):
+            assert_harmless(client.get(here, query))  # found and marked, and the search in each row's addresses
     client.create(kind, **fields)
     assert_harmless(client.get("/admin/profile"))  # the message of the creation
     form = client.get(client.edit_link(kind, record_id)).forms["record"]
