@@ -142,7 +142,7 @@ def _multiply(database: Database, source: Database) -> None:
     assert facts is not None
     names = [column.key for column in model.__table__.columns]
     listed = ", ".join(name for name in names if name not in ("id", "form_token"))
-    with db.writing(db.in_bulk(engine)).begin() as connection:
+    with db.writing(db.indexing(engine)).begin() as connection:
         build.drop(connection, facts)  # one by one, each copy would be indexed
         for number in range(1, database.size // source.size):
             shifted = f"id + {number * source.size}, {listed}"

@@ -150,7 +150,12 @@ def writing(engine: Engine, wait: float | None = None, *, durable: bool = True) 
 
 def in_bulk(engine: Engine) -> Engine:
     """The same engine and pool for work that writes many rows at a time: SQLite then takes more memory."""
-    return engine.execution_options(bulk=True)
+    return engine.execution_options(room=sqlite.ROWS)
+
+
+def indexing(engine: Engine) -> Engine:
+    """The same engine and pool for work that makes indexes: SQLite then takes some more memory, too."""
+    return engine.execution_options(room=sqlite.INDEXES)
 
 
 def reading(engine: Engine) -> Engine:
@@ -198,18 +203,17 @@ def _leave_it_to_the_manager(session: Session) -> None:
     assert is_due, "commit by the transaction manager"
 
 
-def make_session(engine: Engine, tm: TransactionManager, *, durable: bool = True) -> Session:
+def make_session(engine: Engine, tm: TransactionManager) -> Session:
     """Return a session that writes in ``tm``'s transaction: of a request, of a command, or of a test."""
-    # The manager is named for who must do something at the commit, too.
-    return JoinedSession(writing(engine, durable=durable), info={"tm": tm})
+    return JoinedSession(writing(engine), info={"tm": tm})  # for who must do something at the commit, too
 
 
 @contextmanager
-def transaction(engine: Engine, *, durable: bool = True) -> Iterator[Session]:
+def transaction(engine: Engine) -> Iterator[Session]:
     """Yield the session of one writing transaction, for commands: committed at the end, undone by an exception."""
     tm = TransactionManager(explicit=True)
     tm.begin()
-    session = make_session(engine, tm, durable=durable)
+    session = make_session(engine, tm)
     try:
         yield session
         tm.commit()

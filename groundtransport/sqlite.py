@@ -12,10 +12,15 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from groundtransport.turnstile import Turnstile
 
 # By what is to be done: KiB of pages that a connection keeps (the system's own cache holds the rest, once for all of
-# them), pages of the log after which they are copied into the file, and whether pages that were changed are written
-# before the commit where they are more than it keeps. Many rows at a time touch the same pages again.
-ROOM = {"cache_size": -512, "wal_autocheckpoint": 1000, "cache_spill": "ON"}
-BULK_ROOM = {"cache_size": -131_072, "wal_autocheckpoint": 32_000, "cache_spill": "OFF"}
+# them), pages of the log after which they are copied into the file, and whether pages that were changed may be written
+# before the commit, where they are more than it keeps. A chunk of rows touches the same pages again and again, and some
+# 40,000 of them at most; what makes an index changes as many as the index has.
+USUAL, INDEXES, ROWS = "usual", "indexes", "rows"
+ROOM = {
+    USUAL: {"cache_size": -512, "wal_autocheckpoint": 1_000, "cache_spill": "ON"},
+    INDEXES: {"cache_size": -65_536, "wal_autocheckpoint": 8_000, "cache_spill": "ON"},
+    ROWS: {"cache_size": -131_072, "wal_autocheckpoint": 32_000, "cache_spill": "OFF"},
+}
 
 
 def listen(engine: Engine, wait: float) -> None:
@@ -41,7 +46,7 @@ def prepare(connection: sqlite3.Connection, record: object) -> None:
         "synchronous=FULL",
         "foreign_keys=ON",
         "secure_delete=OFF",
-        *(f"{name}={value}" for name, value in ROOM.items()),
+        *(f"{name}={value}" for name, value in ROOM[USUAL].items()),
     ):
         connection.execute(f"PRAGMA {pragma}")
 
@@ -80,7 +85,7 @@ class SQLiteWriters:
 
     def begin(self, connection: Connection) -> None:
         options = connection.get_execution_options()
-        self.spread(connection, bulk=options.get("bulk", False))
+        self.spread(connection, options.get("room", USUAL))
         mode, wait = options.get("begin", "DEFERRED"), options.get("wait")
         if mode is None:
             return
@@ -105,12 +110,12 @@ class SQLiteWriters:
             driver.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             info["durable"] = durable
 
-    def spread(self, connection: Connection, *, bulk: bool) -> None:
-        """Give a connection the room to write many rows, or take it back."""
-        if connection.info.get("bulk", False) != bulk:
-            for name, value in (BULK_ROOM if bulk else ROOM).items():
+    def spread(self, connection: Connection, room: str) -> None:
+        """Give a connection the room that its work needs, or take it back."""
+        if connection.info.get("room", USUAL) != room:
+            for name, value in ROOM[room].items():
                 connection.exec_driver_sql(f"PRAGMA {name} = {value}")
-            connection.info["bulk"] = bulk
+            connection.info["room"] = room
 
     def end(self, connection: sqlite3.Connection | None, record: Any, error: object = None) -> None:
         """The connection goes back to the pool, or away: with no transaction open, and the next writer may come."""

@@ -13,9 +13,8 @@ def check(office: Office) -> None:
     """Compare the counters, the search texts and the search index with the records. Ends with 1 if one is wrong."""
     wrong = 0
     for kind in office.registry["kinds"].values():
-        with db.writing(
-            db.in_bulk(office.engine)
-        ).connect() as connection:  # a transaction, for one view of it; rolled back
+        # A transaction, for one view of it; rolled back.
+        with db.writing(db.indexing(office.engine)).connect() as connection:
             for finding in upkeep.check(connection, kind):
                 click.echo(finding)
                 wrong += 1
@@ -35,6 +34,6 @@ def reindex(office: Office, kinds: tuple[str, ...]) -> None:
         if name not in known:
             raise click.BadParameter(f"{name} is none of {', '.join(known)}", param_hint="KINDS")
     for name in kinds or known:
-        with db.writing(db.in_bulk(office.engine)).begin() as connection:
+        with db.writing(db.indexing(office.engine)).begin() as connection:
             stale = upkeep.reindex(connection, known[name], click.echo)
         click.echo(f"{name}: done; {stale:,} search texts were wrong.")

@@ -33,7 +33,6 @@ SCHEMAS = 1_000  # airports whose bound schema is kept
 _BAD_BYTES = re.compile("[\udc80-\udcff]")  # as they were read: see csvfile.open_text
 
 Row = Mapping[str, str]
-Outcome = tuple[Row, str, dict[str, Any] | None]  # a row, what is wrong with it, and its values
 
 
 @dataclass
@@ -57,28 +56,24 @@ class Importer:
     def run(self, rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
         """Create a record of each row; yield every row with "" or with what is wrong with it.
 
-        While the database writes rows, a second thread reads the next ones: it takes ``rows`` further. Only the last
-        commit waits for the disk, which then has them all; a power cut may lose the end of an import before it.
+        While the database writes rows, a second thread reads the next ones: it takes ``rows`` further.
         """
-        chunks = _chunks(rows)
+        rows = iter(rows)
         with ThreadPoolExecutor(1) as reader:
-            ahead = reader.submit(self._read_next, chunks)
-            while found := ahead.result():
-                ahead = reader.submit(self._read_next, chunks)
-                outcome, is_last = found
+            ahead = reader.submit(self._read_chunk, rows)
+            while outcome := ahead.result():
+                ahead = reader.submit(self._read_chunk, rows)
                 good = [values for _, _, values in outcome if values is not None]
-                with transaction(in_bulk(self.registry["engine"]), durable=is_last) as dbsession:
+                with transaction(in_bulk(self.registry["engine"])) as dbsession:
                     Writer(dbsession, self.registry.notify, self.kind, self.actor).create_all(good)
                 self.counts.created += len(good)
                 self.counts.refused += len(outcome) - len(good)
                 yield from ((row, error) for row, error, _ in outcome)
 
-    def _read_next(self, chunks: Iterator[tuple[list[Row], bool]]) -> tuple[list[Outcome], bool] | None:
-        """Return the next rows as they were read, and whether they are the last; None after these."""
-        for chunk, is_last in chunks:
-            with Session(reading(self.registry["engine"])) as self._dbsession:
-                return [(row, *self._read(row)) for row in chunk], is_last
-        return None
+    def _read_chunk(self, rows: Iterator[Row]) -> list[tuple[Row, str, dict[str, Any] | None]]:
+        """Return the next rows, each with what is wrong with it and its values."""
+        with Session(reading(self.registry["engine"])) as self._dbsession:
+            return [(row, *self._read(row)) for row in islice(rows, CHUNK)]
 
     def _read(self, row: Row) -> tuple[str, dict[str, Any] | None]:
         """Return "" and a row's values, or what is wrong with it and None."""
@@ -114,13 +109,3 @@ class Importer:
     def _cities(self, airport: Airport) -> lookup.Cities:
         assert self._dbsession is not None
         return lookup.cities(self._dbsession, airport)
-
-
-def _chunks(rows: Iterable[Row]) -> Iterator[tuple[list[Row], bool]]:
-    """Yield the rows in chunks, and with each whether it is the last."""
-    rows = iter(rows)
-    chunk = list(islice(rows, CHUNK))
-    while chunk:
-        following = list(islice(rows, CHUNK))
-        yield chunk, not following
-        chunk = following
