@@ -216,7 +216,8 @@ def test_a_record_that_another_changed_in_between_is_stale(
 
 
 def test_nothing_but_fields_and_the_airport_is_stored(site: Site, events: list[Any]) -> None:
-    given = {"id": 999, "version": 77, "deleted_at": db.now(), "search_text": "forged", "company_name": "Alpha"}
+    forged = 999_999_999  # no sequence comes so far
+    given = {"id": forged, "version": 77, "deleted_at": db.now(), "search_text": "forged", "company_name": "Alpha"}
     record_id = create(site, site.kinds["transit"], events, **given)
     row = site.row("transit", record_id)
     assert (row["id"] != 999, row["version"], row["deleted_at"]) == (True, 1, None)
