@@ -39,7 +39,7 @@ def insert_rows(session: Session, model: Any, rows: Sequence[dict[str, Any]]) ->
     processors = {name: make for name in names if (make := _processor(table.c[name], dialect))}
     plain = [{**row, **{name: make(row[name]) for name, make in processors.items()}} for row in rows]
     whole = orjson.dumps(plain).decode()
-    session.execute(_insert_all(table, names, dialect.name == "postgresql"), {"whole": whole})
+    session.execute(_insert_all(table, names, dialect.name), {"whole": whole})
 
 
 def _processor(column: Any, dialect: Dialect) -> Callable[[Any], Any] | None:
@@ -54,10 +54,10 @@ def _insert(table: Table) -> Insert:
 
 
 @cache
-def _insert_all(table: Table, names: tuple[str, ...], is_postgresql: bool) -> Insert:  # noqa: FBT001  # of a cache's key
+def _insert_all(table: Table, names: tuple[str, ...], dialect: str) -> Insert:
     """Return the statement that inserts the rows of the JSON text ``whole``."""
     whole: Any = bindparam("whole", type_=Text())
-    if is_postgresql:
+    if dialect == "postgresql":
         columns = [column(name, table.c[name].type) for name in names]
         found = func.json_to_recordset(cast(whole, JSON)).table_valued(*columns, name="found")
         return insert(table).from_select(names, select(*found.render_derived(with_types=True).c))
