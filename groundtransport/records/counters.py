@@ -64,7 +64,7 @@ def numbers(kind: Kind, code: str, choice: str) -> list[ColumnElement[int]]:
 
 
 def both(dbsession: Session, kind: Kind, code: str, choice: str) -> tuple[int, int]:
-    """Return these numbers."""
+    """Return what ``numbers`` is about, always as two: the whole, and the part that is asked for."""
     shape = ("both", kind.table, code if code == DELETED else code == ALL, choice == ALL)
     statement = made(shape, lambda: select(*numbers(kind, code, choice)))
     found = dbsession.execute(statement, {"code": code, "choice": choice}).one()
