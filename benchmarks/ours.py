@@ -25,6 +25,8 @@ from groundtransport.transfer.samples import RARE
 COMMON, NONE = "Limousine", "qzxwvk"
 LIST = f"/admin/{KIND}"
 REPEATS = 30
+TYPED = ("jfk", "lo", "lon", "london", "new+york", "san", "heathrow", "par", "paris+ch", "int")
+JFK_CITIES = "/admin/scheduledbus/get-city-scheduled?airport=John+F+Kennedy+International+Airport+(JFK)"
 
 ROWS = {
     "a_list": "a list JSON, first page",
@@ -45,6 +47,8 @@ ROWS = {
     "j_create": "j create",
     "k_update": "k update",
     "l_delete": "l delete",
+    "airports": "airport search, while one types",
+    "cities": "cities of JFK",
 }
 # The peers' names of the same work.
 PEER_ROWS = {"a_page": "a_list", "c_last": "c_deep", "c_next": "c_deep", "i_detail": "i_edit"}
@@ -156,6 +160,7 @@ class Work:
     def all(self) -> dict[str, Callable[[], object]]:
         deep = int(self.size * 0.9) // 25 * 25
         edit = self.edit_address()
+        typed = itertools.cycle(TYPED)
         return {
             "a_list": lambda: self.rows(),
             "a_page": lambda: self.page(LIST),
@@ -175,6 +180,8 @@ class Work:
             "j_create": self.create,
             "k_update": self.update,
             "l_delete": self.delete,
+            "airports": lambda: self.page(f"/admin/airports?q={next(typed)}"),
+            "cities": lambda: self.page(JFK_CITIES),
         }
 
 

@@ -12,7 +12,8 @@ from typing import Any
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
-from groundtransport.airports.lookup import geonames_country, search_text
+from groundtransport.airports.directory import search_text
+from groundtransport.airports.lookup import geonames_country
 from groundtransport.airports.models import Airport, City
 from groundtransport.airports.states import find_state
 from groundtransport.db import now

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, case, func, or_, select
+from sqlalchemy import Row, bindparam, case, func, select
 from sqlalchemy.orm import Session
 
+from groundtransport.airports.directory import Directory
 from groundtransport.airports.models import Airport, City
 from groundtransport.airports.names import code_of
 from groundtransport.airports.states import find_state
@@ -62,44 +63,38 @@ def by_airport_name(dbsession: Session, airport_name: str) -> Airport | None:
     return by_code(dbsession, code) if code else None
 
 
-def search(dbsession: Session, text: str) -> Sequence[Airport]:
-    """Return up to 20 airports whose name, code or city holds every word of ``text``, best first."""
-    whole = fold(text[:200]).strip()
-    words = whole.replace("(", " ").replace(")", " ").split()
-    if not words:
-        return []
-    matches = [Airport.search_text.contains(word, autoescape=True) for word in words]
-    query = select(Airport).where(Airport.withdrawn_at.is_(None), *matches)
-    order = (_rank(whole, words[0]), Airport.population.desc(), _by_name(words[0]), Airport.name)
-    return dbsession.scalars(query.order_by(*order).limit(SUGGESTIONS)).all()
+_AIRPORTS: Any = Airport.__table__
+_IS_STRIP = case((_AIRPORTS.c.search_text.contains("international"), 0), else_=1)
+_BIGGEST_FIRST = (
+    select(*_AIRPORTS.c["id", "population", "search_text"])
+    .where(_AIRPORTS.c.withdrawn_at.is_(None))
+    .order_by(_AIRPORTS.c.population.desc(), _IS_STRIP, _AIRPORTS.c.name)
+)
+_NEWEST = select(func.max(_AIRPORTS.c.id))
+_FOUND = select(*_AIRPORTS.c["id", "code", "name", "city", "country"]).where(
+    _AIRPORTS.c.id.in_(bindparam("ids", expanding=True)), _AIRPORTS.c.withdrawn_at.is_(None)
+)
+_DIRECTORIES: Recent[Directory] = Recent(seconds=60, most=1)
 
 
-def _rank(whole: str, first: str) -> ColumnElement[int]:
-    """Best first: the code itself, then a city or name that is the text, begins with it, has a word that does.
+def search(dbsession: Session, text: str) -> Sequence[Row[Any]]:
+    """Return up to 20 airports whose name, code or city holds every word of ``text``, best first.
 
-    ``search_text`` is ``|code|icao|city|name|``, folded.
+    Of each its ``code``, ``name``, ``city`` and ``country``. One that was added is found at once; another name is
+    searched by a minute later.
     """
-    text = Airport.search_text
-    return case(
-        (func.lower(Airport.code) == whole, 0),
-        (func.lower(Airport.icao) == whole, 1),
-        (text.contains(f"|{whole}|", autoescape=True), 2),
-        (text.contains(f"|{whole}", autoescape=True), 3),
-        (or_(*(text.contains(f"{gap}{first}", autoescape=True) for gap in "| ")), 4),
-        else_=5,
-    )
+    ids = _directory(dbsession).find(text, SUGGESTIONS)
+    found = {airport.id: airport for airport in dbsession.execute(_FOUND, {"ids": ids})} if ids else {}
+    return [found[airport_id] for airport_id in ids if airport_id in found]
 
 
-def _by_name(first: str) -> ColumnElement[int]:
-    """Of airports of one city: an international one before a strip, one that is named after the city before others."""
-    international = case((Airport.search_text.contains("international"), 0), else_=1)
-    named = case((Airport.name.istartswith(first, autoescape=True), 0), else_=2)
-    return international + named
-
-
-def search_text(code: str, icao: str | None, city: str, name: str) -> str:
-    """Return what ``search`` looks in."""
-    return "|".join(["", *(fold(part or "").replace("|", " ") for part in (code, icao, city, name)), ""])
+def _directory(dbsession: Session) -> Directory:
+    engine, newest = dbsession.get_bind().engine, dbsession.scalar(_NEWEST)
+    kept = _DIRECTORIES.get(engine, newest)
+    if kept is None:
+        kept = Directory(dbsession.execute(_BIGGEST_FIRST))
+        _DIRECTORIES.put(engine, newest, kept)
+    return kept
 
 
 @dataclass(frozen=True)

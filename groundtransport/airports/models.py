@@ -5,6 +5,7 @@ from datetime import datetime
 from sqlalchemy import Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
+from groundtransport.airports.names import named
 from groundtransport.db import Base, Id, UTCDateTime
 
 AIRPORT_NAME_MAX = 200  # '<name> (<code>)'; the longest of the list has 77
@@ -34,7 +35,7 @@ class Airport(Base):
     @property
     def airport_name(self) -> str:
         """The canonical string of forms and records: ``<name> (<code>)``."""
-        return f"{self.name} ({self.code})"
+        return named(self.name, self.code)
 
 
 class City(Base):

@@ -10,3 +10,8 @@ def code_of(airport_name: str) -> str | None:
     """Return the code in the last brackets, upper-case: three characters for IATA, four for ICAO; None without one."""
     match = _CODE.search(airport_name)
     return match[1].upper() if match else None
+
+
+def named(name: str, code: str) -> str:
+    """Return the airport string of a name and a code."""
+    return f"{name} ({code})"

@@ -6,6 +6,7 @@ from pyramid.request import Request
 from pyramid.view import view_config
 
 from groundtransport.airports import lookup
+from groundtransport.airports.names import named
 from groundtransport.airports.states import states_of
 from groundtransport.resources import Airport, Airports
 from groundtransport.security import Permission
@@ -16,8 +17,12 @@ def search(context: Airports, request: Request) -> dict[str, Any]:
     """``?q=`` -> the airports whose name, code or city holds every word, best first, at most 20."""
     values = request.GET.getall("q")
     found = lookup.search(request.dbsession, values[0]) if len(values) == 1 else []
-    names = ("airport_name", "code", "city", "country")
-    return {"airports": [{name: getattr(airport, name) for name in names} for airport in found]}
+    return {
+        "airports": [
+            {"airport_name": named(row.name, row.code), "code": row.code, "city": row.city, "country": row.country}
+            for row in found
+        ]
+    }
 
 
 @view_config(context=Airport, request_method="GET", permission=Permission.VIEW, renderer="json")

@@ -53,6 +53,20 @@ def test_a_bad_list_is_refused_in_words_and_changes_nothing(small: Shell, conten
     assert small.all(Airport.code, Airport.name, Airport.withdrawn_at) == before
 
 
+def found(shell: Shell, text: str) -> list[str]:
+    """Return the codes of the airports that the field of a form proposes."""
+    with db.transaction(shell.engine) as dbsession:
+        return [airport.code for airport in lookup.search(dbsession, text)]
+
+
+def test_one_that_is_added_is_proposed_at_once_and_one_that_vanished_no_more(small: Shell) -> None:
+    assert (found(small, "quiet"), found(small, "kennedy"), found(small, "heathrow")) == ([], ["JFK"], ["LHR"])
+    small("airports", "add", "qfx", "--name", "Quiet Field", *PLACE)
+    assert (found(small, "quiet"), found(small, "heathrow")) == (["QFX"], ["LHR"])
+    small("airports", "refresh", "--file", small.write(HEADER + KENNEDY, "airports.csv"))
+    assert (found(small, "quiet"), found(small, "kennedy"), found(small, "heathrow")) == (["QFX"], ["JFK"], [])
+
+
 PLACE = ("--country", "us", "--latitude", "40.5", "--longitude", "-80")
 
 
@@ -61,8 +75,7 @@ def test_an_airport_of_ones_own_takes_records_and_survives_a_refresh(small: Shel
     small("airports", "refresh", "--file", small.write(HEADER + KENNEDY, "airports.csv"))
     said = small("import", "scheduledbus", small.write("airport_name,city\n(QFX),Newark\n"))
     assert "1 created, 0 refused" in said
-    with db.transaction(small.engine) as dbsession:
-        assert [airport.code for airport in lookup.search(dbsession, "quiet")] == ["QFX"]
+    assert found(small, "quiet") == ["QFX"]
 
 
 @pytest.mark.parametrize(
