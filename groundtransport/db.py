@@ -92,6 +92,27 @@ def _sort_text_postgresql(element: Any, compiler: Any, **options: Any) -> str:
     return f'lower({compiler.process(element.clauses, **options)} COLLATE "C")'
 
 
+class in_turn(GenericFunction[bool]):  # noqa: N801  # called like a function of SQL
+    """True, of a row's id that a SELECT is about to lock: when those who asked before have had it.
+
+    PostgreSQL lets whoever comes take a row that was just updated, and of many some wait for ever; its advisory locks
+    are given in turn. SQLite's writers wait in turnstile.py.
+    """
+
+    inherit_cache = True
+
+
+@compiles(in_turn)
+def _in_turn(element: Any, compiler: Any, **options: Any) -> str:
+    return "1 = 1"
+
+
+@compiles(in_turn, "postgresql")
+def _in_turn_postgresql(element: Any, compiler: Any, **options: Any) -> str:
+    (key,) = element.clauses
+    return f"pg_advisory_xact_lock(hashtext('{key.table.name}'), hashint8({compiler.process(key)})) IS NOT NULL"
+
+
 def now() -> datetime:
     """The moment, in UTC, to the microsecond (what both databases keep)."""
     return datetime.now(UTC)

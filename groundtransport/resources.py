@@ -11,7 +11,7 @@ from pyramid.authorization import DENY_ALL, Allow, Authenticated
 from pyramid.request import Request
 from sqlalchemy import Select, bindparam, select
 
-from groundtransport.db import SAFE_METHODS
+from groundtransport.db import SAFE_METHODS, in_turn
 from groundtransport.security import Permission, Role
 
 _ID = re.compile(r"[0-9]{1,18}", re.ASCII)
@@ -172,7 +172,7 @@ def _by_id(model: Any, *, write: bool) -> Select[Any]:
     """Return the one query of every record's address, made once."""
     query = select(model).where(model.id == bindparam("record_id"))
     # Two writers of one record: the second sees what the first did.
-    return query.with_for_update() if write else query
+    return query.where(in_turn(model.id)).with_for_update() if write else query
 
 
 class AnyRecord(Node):

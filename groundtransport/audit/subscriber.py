@@ -13,14 +13,14 @@ from groundtransport.audit import checkpoints
 from groundtransport.audit.chain import Key, canonical, text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
 from groundtransport.bulk import insert_rows
-from groundtransport.db import limit_waiting, now
+from groundtransport.db import in_turn, limit_waiting, now
 from groundtransport.events import RecordChanged
 from groundtransport.text import PART, fold
 
 # Made once: every change needs them.
 _ENTRIES: Any = AdminActivity.__table__
 _HEADS: Any = AuditHead.__table__
-_HEAD = select(_HEADS.c.number, _HEADS.c.mac).where(_HEADS.c.id == 1).with_for_update()
+_HEAD = select(_HEADS.c.number, _HEADS.c.mac).where(_HEADS.c.id == 1, in_turn(_HEADS.c.id)).with_for_update()
 _MOVE = update(_HEADS).where(_HEADS.c.id == 1).values(number=bindparam("last"), mac=bindparam("last_mac"))
 # Names of their own: SQLAlchemy gives a parameter that is named like a column to both tables.
 _VALUES: dict[str, Any] = {name: bindparam(f"entry_{name}") for name in _ENTRIES.c.keys()}  # noqa: SIM118  # no mapping

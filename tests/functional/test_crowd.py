@@ -10,7 +10,7 @@ from groundtransport.security import Role
 from tests.integrity import Person, assert_whole, at_once, person, rows
 from tests.site import HEATHROW, JFK, Site
 
-WRITERS, READERS, SECONDS = 16, 4, 4.0
+WRITERS, READERS, SECONDS = 16, 8, 4.0
 TAGGED = ("company_name", "company_address", "place", "route_name")
 
 
