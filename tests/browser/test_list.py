@@ -533,3 +533,24 @@ def test_without_a_script_the_details_are_a_part_of_the_page(no_script: Page, si
     details(no_script).get_by_role("link", name="Close").click()
     expect(details(no_script)).to_be_hidden()
     assert query_of(no_script.url) == {"sort": ["company_name"]}
+
+
+BROKEN = """cells => cells.flatMap(cell => cell.textContent.trim().split(/[ -]+/).filter(word => {
+  const range = document.createRange(), text = cell.firstChild, at = text.textContent.indexOf(word);
+  range.setStart(text, at);
+  range.setEnd(text, at + word.length);
+  return range.getClientRects().length > 1;
+}))"""
+
+
+@pytest.mark.parametrize("width", [1024, 1280, 1440, 1920])
+def test_the_name_of_a_town_is_not_broken_and_a_very_long_one_widens_nothing(
+    visit: Visit, office: Client, width: int
+) -> None:
+    endless = "Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch"
+    for city in ("Thiruvananthapuram", "Ahmedabad", "Saint-Quentin-en-Yvelines", "San Pedro de Macorís", endless):
+        office.create(KIND, **{**FULL, "company_name": "Southern Express Coaches and Limousines", "city": city})
+    page = visit(screen=Screen(width, 900))
+    page.goto(LIST)
+    assert page.locator("#records tbody td.col-city").evaluate_all(BROKEN) == [endless]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
