@@ -24,9 +24,7 @@ from sqlalchemy import (
     make_url,
     text,
 )
-from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, Session
-from sqlalchemy.sql.functions import GenericFunction
 from transaction import TransactionManager
 from transaction.interfaces import NoTransaction
 from zope.sqlalchemy import datamanager
@@ -73,44 +71,6 @@ class UTCDateTime(TypeDecorator[datetime]):
         if dialect.name == "sqlite":  # it keeps a text
             return lambda text: datetime.fromisoformat(f"{text}+00:00") if text else None
         return lambda moment: moment.replace(tzinfo=UTC) if moment else None
-
-
-class sort_text(GenericFunction[str]):  # noqa: N801  # called like a function of SQL
-    """A text as lists sort it: without case, alike on both databases whatever the server's locale."""
-
-    inherit_cache = True
-
-
-@compiles(sort_text)
-def _sort_text(element: Any, compiler: Any, **options: Any) -> str:
-    # Plain columns, not lower(): SQLite then answers from the index alone. NOCASE folds what lower() does, ASCII.
-    return f"{compiler.process(element.clauses, **options)} COLLATE NOCASE"
-
-
-@compiles(sort_text, "postgresql")
-def _sort_text_postgresql(element: Any, compiler: Any, **options: Any) -> str:
-    return f'lower({compiler.process(element.clauses, **options)} COLLATE "C")'
-
-
-class in_turn(GenericFunction[bool]):  # noqa: N801  # called like a function of SQL
-    """True, of a row's id that a SELECT is about to lock: when those who asked before have had it.
-
-    PostgreSQL lets whoever comes take a row that was just updated, and of many some wait for ever; its advisory locks
-    are given in turn. SQLite's writers wait in turnstile.py.
-    """
-
-    inherit_cache = True
-
-
-@compiles(in_turn)
-def _in_turn(element: Any, compiler: Any, **options: Any) -> str:
-    return "1 = 1"
-
-
-@compiles(in_turn, "postgresql")
-def _in_turn_postgresql(element: Any, compiler: Any, **options: Any) -> str:
-    (key,) = element.clauses
-    return f"pg_advisory_xact_lock(hashtext('{key.table.name}'), hashint8({compiler.process(key)})) IS NOT NULL"
 
 
 def now() -> datetime:

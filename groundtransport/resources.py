@@ -11,8 +11,9 @@ from pyramid.authorization import DENY_ALL, Allow, Authenticated
 from pyramid.request import Request
 from sqlalchemy import Select, bindparam, select
 
-from groundtransport.db import SAFE_METHODS, in_turn
+from groundtransport.db import SAFE_METHODS
 from groundtransport.security import Permission, Role
+from groundtransport.sql import in_turn
 
 _ID = re.compile(r"[0-9]{1,18}", re.ASCII)
 READING = (Permission.VIEW,)

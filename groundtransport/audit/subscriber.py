@@ -13,8 +13,9 @@ from groundtransport.audit import checkpoints
 from groundtransport.audit.chain import Key, canonical, text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
 from groundtransport.bulk import insert_rows
-from groundtransport.db import in_turn, limit_waiting, now
+from groundtransport.db import limit_waiting, now
 from groundtransport.events import RecordChanged
+from groundtransport.sql import in_turn
 from groundtransport.text import PART, fold
 
 # Made once: every change needs them.

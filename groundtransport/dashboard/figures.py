@@ -13,9 +13,9 @@ from groundtransport.airports.models import Airport
 from groundtransport.indexes import hint_for
 from groundtransport.records import counters, listing
 from groundtransport.records.budget import Budget, OutOfTime
+from groundtransport.records.conditions import lacks
 from groundtransport.records.kind import Kind
 from groundtransport.records.query import choices
-from groundtransport.records.search import lacks
 
 EXACT = 10_000  # beyond it, the number is not what matters
 PATIENCE = 0.5  # seconds for one gap of one kind

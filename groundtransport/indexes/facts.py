@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import ColumnElement, String, Table, Text
 from sqlalchemy.ext.compiler import compiles
 
-from groundtransport.db import sort_text
+from groundtransport.sql import sort_text
 
 BLOCK = 4096  # ids: live records are counted by blocks of so many, to find the n-th one
 # PostgreSQL sorts longer texts by so many characters: an entry of its index has room for 2,704 bytes.

@@ -21,7 +21,7 @@ from sqlalchemy import (
 
 from groundtransport.indexes import sort_key
 from groundtransport.records.kind import Kind
-from groundtransport.records.search import text_holds
+from groundtransport.sql import text_holds
 
 MARKS = ".'’"  # inside of words, and written or not
 SCHEMES = ("https://", "https://www.", "http://", "http://www.")

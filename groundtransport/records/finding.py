@@ -27,11 +27,12 @@ from groundtransport.indexes import facts_of
 from groundtransport.indexes.tables import ALL, DELETED
 from groundtransport.records import counters
 from groundtransport.records.budget import Budget
+from groundtransport.records.conditions import group_conditions
 from groundtransport.records.kind import Kind
 from groundtransport.records.made import made
 from groundtransport.records.order import Order
 from groundtransport.records.query import DELETION, ListQuery, sortable
-from groundtransport.records.search import Wanted, group_conditions, wanted
+from groundtransport.records.search import Wanted, wanted
 
 # Rows: from there on, a page is reached from its neighbor, and its rows are fetched by their ids.
 DEEP = 1_000

@@ -7,6 +7,7 @@ from pyramid.request import Request
 from sqlalchemy import ColumnElement, false, func, not_, select
 from sqlalchemy.orm import Session
 
+from groundtransport.records.conditions import filled, group_conditions, texts
 from groundtransport.records.finding import DEEP, Finder, Found, Window
 from groundtransport.records.kind import Kind
 from groundtransport.records.query import (
@@ -20,7 +21,7 @@ from groundtransport.records.query import (
     read_slice,
     with_datatables,
 )
-from groundtransport.records.search import filled, group_conditions, texts, wanted
+from groundtransport.records.search import wanted
 from groundtransport.settings import PAGE_SIZES
 
 

@@ -10,12 +10,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import BindParameter, Boolean, ColumnElement, Text, and_, bindparam, func, or_
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql import visitors
-from sqlalchemy.sql.functions import FunctionElement
-
-from groundtransport.indexes import sort_key
 from groundtransport.records.kind import Kind
 from groundtransport.records.query import MISSING, ListQuery, choices
 from groundtransport.text import FIELD, MARK, PART, digits, fold
@@ -136,46 +130,6 @@ def _group(kind: Kind, name: str, text: str) -> tuple[str, str, str]:
     return name, value, _mark(kind, name, value)
 
 
-def lacks(kind: Kind, name: str) -> ColumnElement[bool]:
-    """Return the condition that every field which a text filter looks in is empty; the index of its sort knows."""
-    return and_(*(sort_key(kind.model.__table__.c[field]).is_(None) for field in kind.filters[name]))
-
-
-def group_conditions(kind: Kind, wanted: Wanted) -> list[ColumnElement[bool]]:
-    """Return the conditions by exact value, in the form that the indexes of the sorts know; ``values`` fill them."""
-    columns = kind.model.__table__.c
-    return [sort_key(columns[name]) == bindparam(f"of_{name}", type_=Text()) for name in wanted.groups]
-
-
-def texts(kind: Kind, wanted: Wanted, *, indexed: bool = False) -> list[ColumnElement[bool]]:
-    """Return the conditions that the texts must fulfil; ``values`` fill them.
-
-    ``indexed`` puts them as PostgreSQL's index knows them. Else that index is not asked: it would be read as a whole
-    for a word of one or two characters, for seconds that cannot be interrupted.
-    """
-    return [_condition(kind, manner, number, indexed=indexed) for number, manner in enumerate(wanted.shape)]
-
-
-def spellings(kind: Kind, wanted: Wanted) -> list[ColumnElement[bool]]:
-    """Return conditions that the texts fulfil which hold a phone in either spelling: PostgreSQL's index knows them."""
-    column = kind.model.__table__.c.search_text
-    return [
-        or_(_holds(column, f"text_{number}", indexed=True), _holds(column, f"digits_{number}", indexed=True))
-        for number, (how, _, is_long) in enumerate(wanted.shape)
-        if is_long and how in ("number", "phone")
-    ]
-
-
-def filled(conditions: Iterable[ColumnElement[bool]], wanted: Wanted) -> list[ColumnElement[bool]]:
-    """Return conditions with their values, to be used in any statement."""
-
-    def fill(given: BindParameter[Any]) -> None:
-        if given.key in wanted.values:
-            given.value, given.required = wanted.values[given.key], False
-
-    return [visitors.cloned_traverse(condition, {}, {"bindparam": fill}) for condition in conditions]
-
-
 def airport_mark(wanted: Wanted) -> str:
     """Return the mark of the airport, the one whose letters PostgreSQL's index knows; "" without that condition."""
     return next((mark for mark in wanted.marks if mark.strip(MARK).isalnum()), "")
@@ -198,41 +152,6 @@ def _rarity(character: str) -> int:
 def like(text: str) -> str:
     """Return the pattern of LIKE that finds ``text`` anywhere."""
     return "%" + re.sub(r"([%_\\])", r"\\\1", text) + "%"
-
-
-class text_holds(FunctionElement[bool]):  # noqa: N801  # called like a function of SQL
-    """Whether the first text holds the second; the third is the pattern of LIKE for it, which PostgreSQL's index knows.
-
-    Without a third, PostgreSQL reads the text.
-    """
-
-    inherit_cache = True
-    type = Boolean()
-
-
-@compiles(text_holds)
-def _text_holds(element: Any, compiler: Any, **options: Any) -> str:
-    text, sought, *_ = element.clauses
-    return f"instr({compiler.process(text, **options)}, {compiler.process(sought, **options)}) > 0"
-
-
-@compiles(text_holds, "postgresql")
-def _text_holds_postgresql(element: Any, compiler: Any, **options: Any) -> str:
-    text, sought, *pattern = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"{text} LIKE {pattern[0]}" if pattern else f"strpos({text}, {sought}) > 0"
-
-
-def _holds(column: Any, name: str, *, indexed: bool = False) -> ColumnElement[bool]:
-    """Return the condition that a text holds the value of that name."""
-    given = [bindparam(name, type_=Text())]
-    if indexed:
-        given.append(bindparam(f"{name}_like", type_=Text()))
-    return text_holds(column, *given)
-
-
-def named_holds(kind: Kind, name: str, *, indexed: bool) -> ColumnElement[bool]:
-    """Return the condition that the search text holds a value of that name; ``indexed`` as for ``texts``."""
-    return _holds(kind.model.__table__.c.search_text, name, indexed=indexed)
 
 
 def valued(name: str, text: str) -> dict[str, str]:
@@ -266,21 +185,6 @@ def _filter(kind: Kind, name: str, text: str) -> _Piece:
         return _Piece(("phone", name, bool(term)), sought, number, term)
     term = _term(sought)
     return _Piece(("filter", name, bool(term)), sought, "", term)
-
-
-def _condition(kind: Kind, manner: Manner, number: int, *, indexed: bool) -> ColumnElement[bool]:
-    how, name, is_long = manner
-    if how == "lacks":
-        return lacks(kind, name)
-    text, other = f"text_{number}", f"digits_{number}"
-    column, phones = kind.model.__table__.c.search_text, len(kind.filters) + 2
-    condition = _holds(column, text, indexed=indexed and is_long)
-    if how in ("filter", "phone"):
-        part = 1 if name == "airport_name" else list(kind.filters).index(name) + 2
-        condition = and_(condition, _holds(func.split_part(column, PART, part), text))
-    if how in ("number", "phone"):
-        condition = or_(condition, _holds(func.split_part(column, PART, phones), other))
-    return condition
 
 
 def _phones(kind: Kind) -> Iterable[str]:

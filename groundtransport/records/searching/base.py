@@ -10,10 +10,10 @@ from sqlalchemy.sql.util import ClauseAdapter
 
 from groundtransport.indexes import hint_for
 from groundtransport.records.budget import OutOfTime
+from groundtransport.records.conditions import texts
 from groundtransport.records.finding import Finder, Found, Window, on_last_page
 from groundtransport.records.order import Order
 from groundtransport.records.query import MISSING
-from groundtransport.records.search import texts
 
 EXACT = 10_000  # matches are counted exactly up to here
 MANY = 20_000  # matches that are guessed: so many are not counted

@@ -27,9 +27,10 @@ from groundtransport.indexes.tables import ALL
 from groundtransport.recent import Recent
 from groundtransport.records import counters
 from groundtransport.records.budget import LIMITING, OutOfTime
+from groundtransport.records.conditions import named_holds, spellings, texts
 from groundtransport.records.finding import Found, Window
 from groundtransport.records.order import Order
-from groundtransport.records.search import airport_mark, like, named_holds, spellings, telling, texts, valued
+from groundtransport.records.search import airport_mark, like, telling, valued
 from groundtransport.records.searching import memory
 from groundtransport.records.searching.base import EXACT, SAMPLE, SAMPLES, Search
 

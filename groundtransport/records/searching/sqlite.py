@@ -22,8 +22,9 @@ from sqlalchemy import (
 from groundtransport.indexes.tables import ALL
 from groundtransport.records import counters
 from groundtransport.records.budget import OutOfTime
+from groundtransport.records.conditions import texts
 from groundtransport.records.finding import Finder, Found, Window, cut
-from groundtransport.records.search import INDEXED, spelled_out, telling, texts
+from groundtransport.records.search import INDEXED, spelled_out, telling
 from groundtransport.records.searching import memory
 from groundtransport.records.searching.base import EXACT, FEW, MANY, SAMPLE, SAMPLES, SURE, Search
 
