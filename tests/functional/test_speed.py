@@ -382,6 +382,16 @@ def test_a_short_word_is_never_looked_for_in_the_whole_index(crowded: Site, q: s
         assert [pattern for pattern in asked if len(pattern.strip("%")) < 3] == []
 
 
+@pytest.mark.parametrize("q", ["q z x", "1 2 3 4 5 6 7 8 9 0"])
+def test_many_letters_are_not_spelled_out_to_no_end(crowded: Site, q: str) -> None:
+    """SQLite opens the list of each piece that it is asked for, and cannot be stopped meanwhile."""
+    with statements(crowded) as seen:
+        answer = crowded.client().get("/admin/transit", {"q": q, "ajax": "1"})
+    assert answer.status_int == 200
+    asked = [value for _, values in seen if isinstance(values, tuple) for value in values if isinstance(value, str)]
+    assert max((value.count('"') // 2 for value in asked), default=0) <= 300
+
+
 def test_where_time_is_over_before_anything_was_found_a_short_walk_finds_something(
     crowded: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,7 +29,7 @@ from groundtransport.records.searching import memory
 from groundtransport.records.searching.base import EXACT, FEW, MANY, SAMPLE, SAMPLES, SURE, Search
 
 LAST_CHARACTER = chr(0x10FFFF)
-TERMS_MAX = 300  # pieces of three characters that stand for a shorter word
+TERMS_MAX = 300  # pieces of three characters that stand for shorter words: FTS5 opens the list of each, uninterrupted
 CANDIDATES = 2_000  # rows whose texts are read sooner than the index is asked for whole words
 
 
@@ -157,9 +157,9 @@ class SQLiteSearch(Search):
                     found = tuple(self.finder.run("terms", lambda: begin, **values).scalars())
             except OutOfTime:
                 return
-            if len(found) > TERMS_MAX:
-                return
             terms.append(found)
+            if sum(map(len, terms)) > TERMS_MAX:
+                return
         self.wanted = spelled_out(self.wanted, terms)
         if not all(terms):
             self.wanted = replace(self.wanted, is_impossible=True)
