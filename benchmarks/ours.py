@@ -25,7 +25,7 @@ from groundtransport.transfer.samples import RARE
 COMMON, NONE = "Limousine", "qzxwvk"
 LIST = f"/admin/{KIND}"
 REPEATS = 30
-TYPED = ("jfk", "lo", "lon", "london", "new+york", "san", "heathrow", "par", "paris+ch", "int")
+TYPED = ("jfk", "lo", "lon", "london", "new+york", "san", "heathrow", "jfk+airport", "par", "paris+ch", "int")
 JFK_CITIES = "/admin/scheduledbus/get-city-scheduled?airport=John+F+Kennedy+International+Airport+(JFK)"
 
 ROWS = {

@@ -164,13 +164,13 @@ class Collection(Node):
         return record
 
     def _row(self, record_id: int) -> Any:
-        query = _by_id(self.kind.model, write=self.request.method not in SAFE_METHODS)
+        query = record_by_id(self.kind.model, write=self.request.method not in SAFE_METHODS)
         return self.request.dbsession.scalar(query, {"record_id": record_id})
 
 
 @cache
-def _by_id(model: Any, *, write: bool) -> Select[Any]:
-    """Return the one query of every record's address, made once."""
+def record_by_id(model: Any, *, write: bool) -> Select[Any]:
+    """Return the one query of every record's address, made once; its parameter is ``record_id``."""
     query = select(model).where(model.id == bindparam("record_id"))
     # Two writers of one record: the second sees what the first did.
     return query.where(in_turn(model.id)).with_for_update() if write else query

@@ -25,10 +25,11 @@ def _sort_text_postgresql(element: Any, compiler: Any, **options: Any) -> str:
 
 
 class in_turn(GenericFunction[bool]):  # noqa: N801  # called like a function of SQL
-    """True, of a row's id that a SELECT is about to lock: when those who asked before have had it.
+    """True, of the id of the one row that a SELECT finds by it and locks: when those who asked before have had it.
 
     PostgreSQL lets whoever comes take a row that was just updated, and of many some wait for ever; its advisory locks
-    are given in turn. SQLite's writers wait in turnstile.py.
+    are given in turn. Not for a SELECT of several rows, which would take more locks than rows, and in no order; nor for
+    a row that the same transaction locked without it (docs/decisions.md, 60). SQLite's writers wait in turnstile.py.
     """
 
     inherit_cache = True

@@ -9,6 +9,7 @@ from typing import Any
 from groundtransport.text import fold
 
 LONGEST = 200  # characters of a text that are looked for
+MOST_WORDS = 10  # others are not looked for
 FEW = 100  # airports: so many are put in order faster than found by the order
 
 
@@ -38,30 +39,33 @@ class Directory:
         that begins with its first one, and others. Of each, those of the biggest city; of one city, one named after it.
         """
         whole = fold(text[:LONGEST]).replace("|", " ").strip()
-        words = whole.replace("(", " ").replace(")", " ").split()
+        words = list(dict.fromkeys(whole.replace("(", " ").replace(")", " ").split()))[:MOST_WORDS]
         if not words:
             return []
-        sorts = (f"\n| {whole}|", f"| {whole}|", f"| {whole}", f" {words[0]}", words[0])
-        lines = dict(self._lines(words, FEW))
+        first, rarest = words[0], min(words, key=self._text.count) if len(words) > 1 else words[0]
+        sorts = (f"\n| {whole}|", f"| {whole}|", f"| {whole}", f" {first}", first)
+        lines = dict(self._lines(rarest, words, FEW))
         if len(lines) >= FEW:  # and perhaps many more: the best of them
             lines = {}
             for sort in sorts:
                 if len(lines) < most:
-                    lines |= dict(self._lines([sort, *words], most))
+                    lines |= dict(self._lines(max(sort, rarest, key=len), [sort, *words], most))
 
         def rank(number: int) -> tuple[int, int, bool, int]:
             line = lines[number]
             sort = next(place for place, part in enumerate(sorts) if part in line)
-            is_named = line.startswith(f"| {words[0]}", line.rindex("| "))  # the name is the last field
+            is_named = line.startswith(f"| {first}", line.rindex("| "))  # the name is the last field
             return sort, -self._populations[number], not is_named, number
 
         return [self._ids[number] for number in sorted(lines, key=rank)[:most]]
 
-    def _lines(self, parts: Sequence[str], most: int) -> Iterator[tuple[int, str]]:
-        """Yield ``most`` lines that hold all parts, each with its number, and others of as many people as the last."""
-        longest = max(parts, key=len)  # the rarest, most likely
-        others = [part for part in parts if part not in longest]
-        count, least, at = 0, 0, self._text.find(longest)
+    def _lines(self, leading: str, parts: Sequence[str], most: int) -> Iterator[tuple[int, str]]:
+        """Yield ``most`` lines that hold all parts, each with its number, and others of as many people as the last.
+
+        The leading part, best one that few hold, is what all of the text is looked through for.
+        """
+        others = [part for part in parts if part not in leading]
+        count, least, at = 0, 0, self._text.find(leading)
         while at >= 0:
             number = bisect_right(self._ends, at)
             if count >= most and self._populations[number] < least:
@@ -70,4 +74,4 @@ class Directory:
             if not others or all(part in line for part in others):
                 count, least = count + 1, self._populations[number]
                 yield number, line
-            at = self._text.find(longest, self._ends[number])
+            at = self._text.find(leading, self._ends[number])

@@ -1,12 +1,13 @@
 """Finding airports, and the cities of one."""
 
 import math
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Row, bindparam, case, func, select
+from sqlalchemy import Row, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from groundtransport.airports.directory import Directory
@@ -64,24 +65,20 @@ def by_airport_name(dbsession: Session, airport_name: str) -> Airport | None:
 
 
 _AIRPORTS: Any = Airport.__table__
-_IS_STRIP = case((_AIRPORTS.c.search_text.contains("international"), 0), else_=1)
-_BIGGEST_FIRST = (
-    select(*_AIRPORTS.c["id", "population", "search_text"])
-    .where(_AIRPORTS.c.withdrawn_at.is_(None))
-    .order_by(_AIRPORTS.c.population.desc(), _IS_STRIP, _AIRPORTS.c.name)
-)
+_NAMES = select(*_AIRPORTS.c["id", "population", "name", "search_text"]).where(_AIRPORTS.c.withdrawn_at.is_(None))
 _NEWEST = select(func.max(_AIRPORTS.c.id))
 _FOUND = select(*_AIRPORTS.c["id", "code", "name", "city", "country"]).where(
     _AIRPORTS.c.id.in_(bindparam("ids", expanding=True)), _AIRPORTS.c.withdrawn_at.is_(None)
 )
-_DIRECTORIES: Recent[Directory] = Recent(seconds=60, most=1)
+DIRECTORIES: Recent[Directory] = Recent(seconds=600, most=1)
+_MAKING = threading.Lock()
 
 
 def search(dbsession: Session, text: str) -> Sequence[Row[Any]]:
     """Return up to 20 airports whose name, code or city holds every word of ``text``, best first.
 
-    Of each its ``code``, ``name``, ``city`` and ``country``. One that was added is found at once; another name is
-    searched by a minute later.
+    Of each its ``code``, ``name``, ``city`` and ``country``. One that was added is found at once, and one that was
+    withdrawn no more; by another name, or when it has come back, an airport is found within ten minutes.
     """
     ids = _directory(dbsession).find(text, SUGGESTIONS)
     found = {airport.id: airport for airport in dbsession.execute(_FOUND, {"ids": ids})} if ids else {}
@@ -90,11 +87,20 @@ def search(dbsession: Session, text: str) -> Sequence[Row[Any]]:
 
 def _directory(dbsession: Session) -> Directory:
     engine, newest = dbsession.get_bind().engine, dbsession.scalar(_NEWEST)
-    kept = _DIRECTORIES.get(engine, newest)
+    kept = DIRECTORIES.get(engine, newest)
     if kept is None:
-        kept = Directory(dbsession.execute(_BIGGEST_FIRST))
-        _DIRECTORIES.put(engine, newest, kept)
+        with _MAKING:  # by one thread, for all that wait for it
+            kept = DIRECTORIES.get(engine, newest)
+            if kept is None:
+                kept = Directory(_in_order(dbsession.execute(_NAMES)))
+                DIRECTORIES.put(engine, newest, kept)
     return kept
+
+
+def _in_order(airports: Iterable[Any]) -> Iterator[tuple[int, int, str]]:
+    """Yield the biggest city's airports first, and of one city an international airport before a strip."""
+    for row in sorted(airports, key=lambda row: (-row.population, "international" not in row.search_text, row.name)):
+        yield row.id, row.population, row.search_text
 
 
 @dataclass(frozen=True)

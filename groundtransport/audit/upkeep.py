@@ -12,6 +12,7 @@ from groundtransport.audit.chain import Key, digest_more, text_of
 from groundtransport.audit.models import ARCHIVE, ROTATE, AdminActivity, AuditHead, AuditMark
 from groundtransport.audit.verify import entries, read_marks, verify
 from groundtransport.db import now
+from groundtransport.sql import in_turn
 
 
 class NothingToDo(ValueError):
@@ -63,9 +64,7 @@ def archive(dbsession: Session, keys: dict[str, Key], until: datetime, write: Ca
 
 
 def _locked_head(dbsession: Session) -> AuditHead:
-    head = dbsession.get(AuditHead, 1, with_for_update=True)
-    assert head is not None  # the migration made it
-    return head
+    return dbsession.scalars(select(AuditHead).where(AuditHead.id == 1, in_turn(AuditHead.id)).with_for_update()).one()
 
 
 def _digest_until(dbsession: Session, keys: dict[str, Key], number: int) -> str:

@@ -67,6 +67,16 @@ def test_one_that_is_added_is_proposed_at_once_and_one_that_vanished_no_more(sma
     assert (found(small, "quiet"), found(small, "kennedy"), found(small, "heathrow")) == (["QFX"], ["JFK"], [])
 
 
+def test_another_name_is_shown_at_once_and_looked_for_ten_minutes_later(small: Shell) -> None:
+    assert (found(small, "kennedy"), found(small, "idlewild")) == (["JFK"], [])
+    renamed = KENNEDY.replace("John F Kennedy", "Idlewild")
+    small("airports", "refresh", "--file", small.write(HEADER + renamed, "airports.csv"))
+    with db.transaction(small.engine) as dbsession:
+        assert [airport.name for airport in lookup.search(dbsession, "jfk")] == ["Idlewild International Airport"]
+    lookup.DIRECTORIES.forget(small.engine)  # ten minutes pass
+    assert (found(small, "kennedy"), found(small, "idlewild")) == ([], ["JFK"])
+
+
 PLACE = ("--country", "us", "--latitude", "40.5", "--longitude", "-80")
 
 

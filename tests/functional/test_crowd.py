@@ -1,11 +1,14 @@
 """Many people at once, for real: nobody is lost, nobody is doubled, and the log tells it as it was."""
 
+import threading
 import time
 from collections import Counter
 from typing import Any
 
 import pytest
 
+from groundtransport import db
+from groundtransport.resources import record_by_id
 from groundtransport.security import Role
 from tests.integrity import Person, assert_whole, at_once, person, rows
 from tests.site import HEATHROW, JFK, Site
@@ -98,6 +101,44 @@ def test_sixteen_writers_and_some_readers_are_all_served(site: Site, caplog: pyt
     assert actions(site) == done
     assert len(rows(site)) == done["create"]
     assert_whole(site)
+
+
+def until_waiting(site: Site, number: int) -> None:
+    """Return when so many wait for a lock."""
+    if site.engine.dialect.name == "sqlite":
+        return time.sleep(0.3)  # nobody can be asked
+    end = time.monotonic() + 5
+    query = "SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted"
+    while time.monotonic() < end:
+        with site.engine.connect() as connection:
+            if connection.exec_driver_sql(query).scalar() >= number:
+                return None
+    raise TimeoutError
+
+
+def test_who_asks_first_for_a_record_saves_first(site: Site) -> None:
+    """Whoever saved it just before and comes again is the last, not the first."""
+    people = [person(site) for _ in range(3)]
+    record_id = people[0].create("transit")
+    saved: list[str] = []
+    for turn in range(5):
+
+        def save(number: int, turn: int = turn) -> None:
+            fields = {"airport_name": JFK, "place": f"{turn} by {number}"}
+            assert people[number].put(f"/admin/transit/{record_id}", fields).status_int == 303
+
+        others = [threading.Thread(target=save, args=(number,)) for number in (1, 2)]
+        with db.transaction(site.engine) as dbsession:
+            record = dbsession.scalar(record_by_id(site.kinds["transit"].model, write=True), {"record_id": record_id})
+            for number, other in enumerate(others, 1):
+                other.start()
+                until_waiting(site, number)
+            record.place = f"{turn} by 0"
+        save(0)
+        for other in others:
+            other.join()
+        saved += [f"{turn} by {number}" for number in (1, 2, 0)]
+    assert [entry["changes"]["place"]["new"] for entry in site.entries()[1:]] == saved
 
 
 @pytest.mark.parametrize("named", [True, False], ids=["from one version", "without a version"])
