@@ -2,12 +2,12 @@
 
 import math
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Row, bindparam, func, select
+from sqlalchemy import Row, bindparam, case, func, select
 from sqlalchemy.orm import Session
 
 from groundtransport.airports.directory import Directory
@@ -65,7 +65,12 @@ def by_airport_name(dbsession: Session, airport_name: str) -> Airport | None:
 
 
 _AIRPORTS: Any = Airport.__table__
-_NAMES = select(*_AIRPORTS.c["id", "population", "name", "search_text"]).where(_AIRPORTS.c.withdrawn_at.is_(None))
+_IS_STRIP = case((_AIRPORTS.c.search_text.contains("international"), 0), else_=1)
+_BIGGEST_FIRST = (
+    select(*_AIRPORTS.c["id", "population", "search_text"])
+    .where(_AIRPORTS.c.withdrawn_at.is_(None))
+    .order_by(_AIRPORTS.c.population.desc(), _IS_STRIP, _AIRPORTS.c.name)
+)
 _NEWEST = select(func.max(_AIRPORTS.c.id))
 _FOUND = select(*_AIRPORTS.c["id", "code", "name", "city", "country"]).where(
     _AIRPORTS.c.id.in_(bindparam("ids", expanding=True)), _AIRPORTS.c.withdrawn_at.is_(None)
@@ -92,15 +97,9 @@ def _directory(dbsession: Session) -> Directory:
         with _MAKING:  # by one thread, for all that wait for it
             kept = DIRECTORIES.get(engine, newest)
             if kept is None:
-                kept = Directory(_in_order(dbsession.execute(_NAMES)))
+                kept = Directory(dbsession.execute(_BIGGEST_FIRST))
                 DIRECTORIES.put(engine, newest, kept)
     return kept
-
-
-def _in_order(airports: Iterable[Any]) -> Iterator[tuple[int, int, str]]:
-    """Yield the biggest city's airports first, and of one city an international airport before a strip."""
-    for row in sorted(airports, key=lambda row: (-row.population, "international" not in row.search_text, row.name)):
-        yield row.id, row.population, row.search_text
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ class Cities:
 
 
 # Lists of cities come by a command, once in months.
-_CITIES: Recent[Cities] = Recent(seconds=60, most=64)
+_CITIES: Recent[Cities] = Recent(seconds=60, most=16)
 
 
 def cities(dbsession: Session, airport: Airport) -> Cities:
@@ -144,7 +143,7 @@ def _find_cities(dbsession: Session, airport: Airport) -> Cities:
     return Cities(tuple(names), tuple(dict.fromkeys(city.name for city, _ in weighed))[:LIKELIEST], states)
 
 
-@lru_cache(maxsize=10_000)  # one airport after the other has the same cities
+@lru_cache(maxsize=4_000)  # one airport after the other has the same cities
 def _alphabetical(name: str) -> tuple[str, str]:
     return fold(name), name
 
