@@ -392,9 +392,9 @@ def test_many_letters_are_not_spelled_out_to_no_end(crowded: Site, q: str) -> No
     assert max((value.count('"') // 2 for value in asked), default=0) <= 300
 
 
-def test_where_time_is_over_before_anything_was_found_a_short_walk_finds_something(
-    crowded: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def late(crowded: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """The time is over before anything was found; a last short while is left."""
     tries = itertools.count()
     over = 3 if crowded.engine.dialect.name == "sqlite" else 1
     usual = budget.Budget.limit
@@ -408,14 +408,29 @@ def test_where_time_is_over_before_anything_was_found_a_short_walk_finds_somethi
 
     memory.forget(crowded.engine)  # how many match is counted anew
     monkeypatch.setattr(budget.Budget, "limit", limit)
-    answer = crowded.client().get("/admin/transit?ajax=1&q=coaches&sort=-created_at").json
+    return crowded
+
+
+def test_where_time_is_over_before_anything_was_found_a_short_walk_finds_something(late: Site) -> None:
+    answer = late.client().get("/admin/transit?ajax=1&q=coaches&sort=-created_at").json
 
     assert answer["truncated"] is True
-    with crowded.engine.connect() as connection:
+    with late.engine.connect() as connection:
         scan = (
             "SELECT id FROM transit WHERE deleted_at IS NULL AND search_text LIKE '%coaches%' ORDER BY id DESC LIMIT 25"
         )
         assert [row["id"] for row in answer["data"]] == list(connection.scalars(text(scan)))
+
+
+def test_where_a_short_walk_finds_nothing_either_some_matches_are_shown_in_order(late: Site) -> None:
+    """All limousines stand behind ninety thousand coaches."""
+    answer = late.client().get("/admin/transit?ajax=1&q=limousine&sort=company_name").json
+
+    assert answer["truncated"] is True
+    names = [row["company_name"] for row in answer["data"]]
+    assert len(names) == 25
+    assert all("limousine" in name for name in names)
+    assert names == sorted(names)
 
 
 def test_how_many_match_is_not_counted_again_for_the_next_page(crowded: Site) -> None:

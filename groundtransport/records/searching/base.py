@@ -1,6 +1,7 @@
 """What the searches of both databases share: walks along a sort, words too short for the index, the answer."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,6 +22,7 @@ FEW = 3_000  # matches that are sorted sooner than a walk could begin
 SHORT = 250  # rows: the shortest walk,
 WALK = 5_000  # rows: a walk along the index of a sort is at least so long,
 WALK_MAX = 40_000  # and at most so long where there is another way
+SOME = 300  # matches, where time is over
 SAMPLES = 16  # pieces of the table in which matches are counted, to guess how many there are in all,
 SAMPLE = 1_000  # with so many ids each,
 SURE = 200  # or so many where texts are read
@@ -149,14 +151,21 @@ class Search:
                 self.truncated = True
         return rows or self.last_resort(window)
 
-    def last_resort(self, window: Window) -> list[Row[Any]]:
-        """Return what short walks find, where the time was over before anything was found."""
+    def last_resort(self, window: Window, *, may_read: bool = True) -> list[Row[Any]]:
+        """Return what short walks find, where the time was over before anything was found.
+
+        If that is nothing, as what is sorted by has to do with what is sought, return some matches from anywhere, in
+        the order of the list: ``may_read`` says that these were not looked for in vain already.
+        """
         if not self.truncated:
             return []
         self.finder.budget.extend()
         self.truncated = False  # a walk that is stopped says so again
         rows = self.scan(window, SHORT, WALK)
         self.truncated = True
+        if not rows and may_read:
+            with suppress(OutOfTime):
+                _, rows = self.read(window, SOME)
         return rows
 
     def sorted(self, window: Window) -> list[Row[Any]]:
@@ -189,10 +198,10 @@ class Search:
         if not is_rare or self.truncated:
             return self.answer(window, rows or self.last_resort(window), max(guess, len(rows)), is_estimate=True)
         try:
-            number, found = self.read_all(window)
+            number, found = self.read(window, EXACT + 1)
         except OutOfTime:
             self.truncated = True
-            rows = rows or self.last_resort(window)
+            rows = rows or self.last_resort(window, may_read=False)
             return self.answer(window, rows, max(guess, len(rows)), is_estimate=True)
         if number > EXACT:
             if len(rows) < window.length:
@@ -207,17 +216,17 @@ class Search:
     def guess_short(self) -> int:
         raise NotImplementedError
 
-    def read_all(self, window: Window) -> tuple[int, list[Row[Any]]]:
-        """Return the number of matches, and rows if there are no more than EXACT, by reading all texts."""
+    def read(self, window: Window, most: int) -> tuple[int, list[Row[Any]]]:
+        """Return the number of matches, and the rows of a window of them, by reading texts until there are ``most``."""
         order, start = self.order_of(window), 0 if window.at_end else window.start
         with self.finder.budget.limit():
-            values = {"length": window.length, "offset": start}
-            pairs = self.finder.run("read all", lambda: self._read_all(order), order.shape, **values).all()
+            values = {"most": most, "length": window.length, "offset": start}
+            pairs = self.finder.run("read", lambda: self._read(order), order.shape, **values).all()
             return pairs[0].number, self.finder.by_ids([pair.id for pair in pairs if pair.id is not None])
 
-    def _read_all(self, order: Order) -> Select[Any]:
+    def _read(self, order: Order) -> Select[Any]:
         key = order.key.label("key")
-        some = select(self.table.c.id, key).where(*self.finder.scope, *self.conditions).limit(EXACT + 1)
+        some = select(self.table.c.id, key).where(*self.finder.scope, *self.conditions).limit(bindparam("most"))
         gap = self.finder.query.filters.get(MISSING, "")
         some = some.with_hint(self.table, hint_for(self.table, gap) if gap else "NOT INDEXED", "sqlite")
         found = some.cte("found").prefix_with("MATERIALIZED")
