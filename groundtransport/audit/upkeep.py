@@ -64,7 +64,8 @@ def archive(dbsession: Session, keys: dict[str, Key], until: datetime, write: Ca
 
 
 def _locked_head(dbsession: Session) -> AuditHead:
-    return dbsession.scalars(select(AuditHead).where(AuditHead.id == 1, in_turn(AuditHead.id)).with_for_update()).one()
+    query = select(AuditHead).where(AuditHead.id == 1, in_turn(AuditHead.id)).with_for_update()
+    return dbsession.scalars(query.execution_options(populate_existing=True)).one()
 
 
 def _digest_until(dbsession: Session, keys: dict[str, Key], number: int) -> str:
