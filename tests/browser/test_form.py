@@ -242,6 +242,7 @@ def test_back_after_a_save_offers_an_empty_form_and_not_the_same_again(page: Pag
     new(page)
     save(page).click()
     expect(message(page)).to_contain_text("Alpha Coaches was created.")
+    page.wait_for_function("!sessionStorage.getItem('groundtransport.draft')")  # its script has run, too
 
     page.go_back()
     expect(page.get_by_label("Company Name")).to_have_value("")
