@@ -128,7 +128,8 @@ def test_of_two_who_type_the_same_code_at_once_one_gets_in(site: Site, pat: Admi
             thread.start()
         for thread in threads:
             thread.join()
-        assert sorted(answers) == [303, 422, 422, 422]
+        # Of the second time, the last may know of five failures already, and be told to wait.
+        assert (min(answers), answers.count(303), set(answers) <= {303, 422, 429}) == (303, 1, True)
         assert sum(is_signed_in(client) for client in clients) == 1
 
 

@@ -220,7 +220,7 @@ def test_nothing_but_fields_and_the_airport_is_stored(site: Site, events: list[A
     given = {"id": forged, "version": 77, "deleted_at": db.now(), "search_text": "forged", "company_name": "Alpha"}
     record_id = create(site, site.kinds["transit"], events, **given)
     row = site.row("transit", record_id)
-    assert (row["id"] != 999, row["version"], row["deleted_at"]) == (True, 1, None)
+    assert (row["id"] != forged, row["version"], row["deleted_at"]) == (True, 1, None)
     assert "forged" not in row["search_text"]
 
 
