@@ -151,21 +151,26 @@ class Search:
                 self.truncated = True
         return rows or self.last_resort(window)
 
-    def last_resort(self, window: Window, *, may_read: bool = True) -> list[Row[Any]]:
+    def last_resort(self, window: Window) -> list[Row[Any]]:
         """Return what short walks find, where the time was over before anything was found.
 
         If that is nothing, as what is sorted by has to do with what is sought, return some matches from anywhere, in
-        the order of the list: ``may_read`` says that these were not looked for in vain already.
+        the order of the list.
         """
         if not self.truncated:
             return []
+        rows = self.last_walks(window)
+        if not rows:
+            with suppress(OutOfTime):
+                _, rows = self.read(window, SOME)
+        return rows
+
+    def last_walks(self, window: Window) -> list[Row[Any]]:
+        """Return what short walks find in a last short while."""
         self.finder.budget.extend()
         self.truncated = False  # a walk that is stopped says so again
         rows = self.scan(window, SHORT, WALK)
         self.truncated = True
-        if not rows and may_read:
-            with suppress(OutOfTime):
-                _, rows = self.read(window, SOME)
         return rows
 
     def sorted(self, window: Window) -> list[Row[Any]]:
@@ -201,7 +206,7 @@ class Search:
             number, found = self.read(window, EXACT + 1)
         except OutOfTime:
             self.truncated = True
-            rows = rows or self.last_resort(window, may_read=False)
+            rows = rows or self.last_walks(window)  # no last resort: they were read in vain
             return self.answer(window, rows, max(guess, len(rows)), is_estimate=True)
         if number > EXACT:
             if len(rows) < window.length:
