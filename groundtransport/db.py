@@ -90,6 +90,7 @@ def make_engine(settings: Settings, *, for_requests: bool = False) -> Engine:
             connect_args={"timeout": LOCK},
             pool_size=32,
             pool_timeout=CONNECT,
+            pool_use_lifo=True,  # the one that was used last has its pages and its statements ready
             hide_parameters=True,
         )
         sqlite.listen(engine, LOCK)
@@ -102,6 +103,7 @@ def make_engine(settings: Settings, *, for_requests: bool = False) -> Engine:
         connect_args={"connect_timeout": CONNECT, "options": f"-c timezone=utc -c lock_timeout={LOCK}s{limit}"},
         pool_size=32,  # as for SQLite: more than the threads of a worker
         pool_timeout=CONNECT,
+        pool_use_lifo=True,
         hide_parameters=True,  # an error that is logged shows its statement, and nobody's data
     )
     postgresql.listen(engine)

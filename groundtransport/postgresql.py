@@ -6,7 +6,7 @@ from typing import Any
 
 import pyramid_retry
 from psycopg import ClientCursor, OperationalError
-from sqlalchemy import Connection, Engine, event
+from sqlalchemy import Connection, Dialect, Engine, event
 from sqlalchemy.exc import DisconnectionError
 
 FRESH = 1  # seconds: a connection that was used so shortly ago is not asked whether it still lives
@@ -16,7 +16,7 @@ def listen(engine: Engine) -> None:
     """Make an engine keep the limits of its execution options, and its connections alive."""
     event.listen(engine, "begin", _begin)
     event.listen(engine, "checkin", _note_use)
-    event.listen(engine, "checkout", _ping)
+    event.listen(engine, "checkout", lambda driver, record, _: _ping(engine.dialect, driver, record))
     event.listen(engine, "handle_error", _read_again)
 
 
@@ -60,15 +60,15 @@ def _note_use(driver: Any, record: Any) -> None:
     record.info["used"] = time.monotonic()
 
 
-def _ping(driver: Any, record: Any, proxy: Any) -> None:
+def _ping(dialect: Dialect, driver: Any, record: Any) -> None:
     """Notice a server that was restarted before the request, not by it.
 
-    A connection that was just used, and at whose socket nothing has arrived since, needs no question.
+    A connection that was just used, and at whose socket nothing has arrived since, needs no question. Others are asked
+    outside of a transaction: at a rollback the driver forgets the statements that it has prepared.
     """
     if time.monotonic() - record.info.get("used", 0) < FRESH and not _has_news(driver.fileno()):
         return
     try:
-        driver.execute("SELECT 1")
-        driver.rollback()
+        dialect.do_ping(driver)
     except OperationalError as error:
         raise DisconnectionError from error

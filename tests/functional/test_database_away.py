@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from groundtransport import db
+from groundtransport import db, postgresql
 from tests.functional.test_transaction import facts, send
 from tests.site import JFK, Client, Site
 
@@ -82,6 +82,22 @@ def test_a_connection_that_was_closed_is_noticed_before_the_request(site: Site, 
     else:
         site.engine.dispose()
     assert client.get("/admin/transit").status_int == 200
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_a_connection_is_asked_in_one_go_and_keeps_its_statements(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever comes back after a while would wait for statements that are prepared anew."""
+    for _ in range(8):
+        assert client.get("/admin/transit").status_int == 200
+    asked = text("SELECT count(*), pg_backend_pid() FROM pg_prepared_statements")
+    with db.reading(site.engine).connect() as connection:
+        prepared, process = connection.execute(asked).one()
+    monkeypatch.setattr(postgresql, "FRESH", 0)
+    with db.reading(site.engine).connect() as connection:
+        assert connection.execute(asked).one() == (prepared, process)
+    assert prepared > 0
 
 
 def test_a_lock_that_is_not_given_up_ends_in_a_503(site: Site, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
