@@ -112,5 +112,5 @@ def is_ours(name: str | None, kind: str, parents: Any, *, tables: Any) -> bool:
         table = parents.get("table_name") or ""
         name = name or ""
         ours = name.startswith((f"ix_{table}_by_", lacking(table, "")))
-        return not (ours or name in (f"ix_{table}_deleted", f"ix_{table}_search"))
+        return not (ours or name in (f"ix_{table}_deleted", f"ix_{table}_search", f"ix_{table}_signs"))
     return True

@@ -1,5 +1,6 @@
 """PostgreSQL: partial covering indexes, a GIN index of trigrams, and triggers that note what is to be counted."""
 
+import re
 from collections.abc import Iterator
 
 from groundtransport.indexes.facts import BLOCK, LONG, NUMBER, SORT_MAX, Indexed
@@ -13,6 +14,11 @@ FOLD_EVERY = 256  # rows of record_change
 # Rows wait in a list and enter the index of searches together, some hundred times a word's pieces in one go: that takes
 # a fifth of the time. Every search reads the list, so it is kept short: 256 KiB are about 120 rows, and 0.2 ms.
 WAITING = "fastupdate = on, gin_pending_list_limit = 256"
+# The signs of a text that are rare in names, addresses and numbers, rare letters and all other scripts among them, have
+# an index of their own: trigrams know no word of one or two characters, and of punctuation nothing at all. One
+# expression for both languages, Python's and PostgreSQL's.
+USUAL = r"""[\u0001-\u0020a-ik-pr-wy0-9&'()+,./:@#"-]+"""
+SIGNS = "string_to_array(regexp_replace(search_text, '{}', '', 'g'), NULL)".format(USUAL.replace("'", "''"))
 
 # Moves the noted changes into the counters. Only one transaction does so at a time; nobody waits for it.
 FOLD = """
@@ -70,6 +76,8 @@ def parts(facts: Indexed) -> Iterator[Part]:
     name = f"ix_{table}_search"
     gin = f"USING gin (search_text gin_trgm_ops) WITH ({WAITING})"
     yield Part("index", name, f"CREATE INDEX {name} ON {table} {gin}{live}")
+    name = f"ix_{table}_signs"
+    yield Part("index", name, f"CREATE INDEX {name} ON {table} USING gin (({SIGNS})) WITH ({WAITING}){live}")
     yield Part("function", f"{table}_count()", _function(facts))
     for event, tables in _EVENTS.items():
         name = f"{table}_count_{event.lower()}"
@@ -82,6 +90,11 @@ _EVENTS = {
     "UPDATE": "OLD TABLE AS old_rows NEW TABLE AS new_rows",
     "DELETE": "OLD TABLE AS old_rows",
 }
+
+
+def signs(text: str) -> list[str]:
+    """Return the signs of a folded text that SIGNS finds in it, each once."""
+    return sorted(set(re.sub(USUAL, "", text)))
 
 
 def _key(column: str, manner: str) -> str:

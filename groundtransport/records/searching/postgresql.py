@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 from sqlalchemy import (
-    ARRAY,
     ColumnElement,
     Engine,
     Row,
@@ -15,20 +14,22 @@ from sqlalchemy import (
     bindparam,
     case,
     func,
+    literal_column,
     or_,
     select,
     tablesample,
     true,
 )
-from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 from sqlalchemy.sql.util import ClauseAdapter
 
+from groundtransport.indexes.postgresql import SIGNS, signs
 from groundtransport.indexes.tables import ALL
 from groundtransport.recent import Recent
 from groundtransport.records import counters
 from groundtransport.records.budget import LIMITING, OutOfTime
 from groundtransport.records.conditions import named_holds, spellings, texts
-from groundtransport.records.finding import Found, Window
+from groundtransport.records.finding import Finder, Found, Window
 from groundtransport.records.order import Order
 from groundtransport.records.search import airport_mark, like, telling, valued
 from groundtransport.records.searching import memory
@@ -44,6 +45,15 @@ class PostgreSQLSearch(Search):
 
     number: int | None = None  # of matches, once the index was asked for all of them
     is_known = False  # that few match: the same was asked a moment ago
+
+    def __init__(self, finder: Finder) -> None:
+        super().__init__(finder)
+        shape = enumerate(self.wanted.shape)
+        short = [number for number, (how, _, is_long) in shape if how in ("word", "filter") and not is_long]
+        found = signs("".join(self.wanted.values[f"text_{number}"] for number in short))
+        if found:
+            self.sieve = [literal_column(SIGNS, ARRAY(Text())).contains(bindparam("signs", type_=ARRAY(Text())))]
+            self.sieve_values = {"signs": found}
 
     def find(self, window: Window) -> Found:
         if not self.is_indexed:
