@@ -80,7 +80,7 @@ def test_sixteen_writers_and_eight_readers_are_all_served(site: Site, caplog: py
     shared = person(site).create("transit", company_name="Everybody's")
     writers = [Writer(number, site, shared) for number in range(WRITERS)]
     readers = [person(site, f"the-{Role.VIEWER}") for _ in range(READERS)]
-    # Templates and statements are made when they are first used: not by all at once, while one has the lock.
+    # Templates and statements are made when first used: not by all at once, while one of them holds SQLite's lock.
     writers[0].turn("first")
     seen = read(readers[0], 0.0)
     end = time.monotonic() + SECONDS

@@ -11,6 +11,7 @@ from sqlalchemy import event, text
 
 from groundtransport import db, settings
 from groundtransport.indexes import Indexed, build, facts_of
+from groundtransport.indexes.postgresql import RARE_SIGNS, rare_signs
 from groundtransport.records import budget
 from groundtransport.records.search import like
 from groundtransport.records.searching import memory
@@ -189,7 +190,20 @@ def test_no_list_reads_the_whole_table_or_sorts_it(crowded: Site) -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize(("q", "number"), [("%", 20), ("東京", 20), ("5% 東", 20), ("_", 0), ("%%", 0), ("qj", 0)])
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_python_and_postgresql_agree_on_what_a_rare_sign_is(crowded: Site) -> None:
+    """A word is sought by the signs that Python finds in it, in an index of those that PostgreSQL finds in texts."""
+    every = "".join(map(chr, (*range(1, 0xD800), *range(0xE000, 0x30000))))
+    with crowded.engine.connect() as connection:
+        found = connection.scalar(text(f"SELECT {RARE_SIGNS} FROM (SELECT :text AS search_text) AS t"), {"text": every})
+    assert sorted(found) == rare_signs(every)
+    assert not {*"abc089 -.,()&'/@"} & {*found}
+    assert {*"%_\\zq東ñ★"} <= {*found}
+
+
+@pytest.mark.parametrize(
+    ("q", "number"), [("%", 20), ("東京", 20), ("5% 東", 20), ("_", 0), ("%%", 0), ("%%%", 0), ("★★★", 0), ("qj", 0)]
+)
 def test_signs_that_hardly_any_record_holds_are_not_looked_for_in_all(crowded: Site, q: str, number: int) -> None:
     """No trigram knows them; PostgreSQL has an index of them by themselves, SQLite knows which pieces there are."""
     for sort in ("", "company_name"):

@@ -1,7 +1,8 @@
 """Searches, by the way that suits how much matches.
 
 Few: the index of searches, then a sort. Many: a walk along the index of the sort, no further than a bound, then the
-other way after all. Words that are too short for the index: walks alone. What takes too long ends with what was found.
+other way after all. Words that are too short for the index: walks, then all texts. What takes too long ends with what
+was found.
 """
 
 from typing import Any

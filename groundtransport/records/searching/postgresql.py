@@ -1,7 +1,7 @@
 """Searching with pg_trgm, where the planner guesses how much matches."""
 
 from collections.abc import Hashable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from sqlalchemy import (
@@ -23,17 +23,17 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 from sqlalchemy.sql.util import ClauseAdapter
 
-from groundtransport.indexes.postgresql import SIGNS, signs
+from groundtransport.indexes.postgresql import RARE_SIGNS, rare_signs
 from groundtransport.indexes.tables import ALL
 from groundtransport.recent import Recent
 from groundtransport.records import counters
 from groundtransport.records.budget import LIMITING, OutOfTime
 from groundtransport.records.conditions import named_holds, spellings, texts
-from groundtransport.records.finding import Finder, Found, Window
+from groundtransport.records.finding import Found, Window
 from groundtransport.records.order import Order
-from groundtransport.records.search import airport_mark, like, telling, valued
+from groundtransport.records.search import TERMS_MAX, airport_mark, like, telling, valued
 from groundtransport.records.searching import memory
-from groundtransport.records.searching.base import EXACT, SAMPLE, SAMPLES, Search
+from groundtransport.records.searching.base import EXACT, SAMPLE, SAMPLES, WALK_MAX, Search
 
 # Of searches that match few: how many do, and can at most. The same search again, or its next page, needs no guess.
 _GUESSES: Recent[tuple[int, int]] = Recent(seconds=60)
@@ -45,15 +45,6 @@ class PostgreSQLSearch(Search):
 
     number: int | None = None  # of matches, once the index was asked for all of them
     is_known = False  # that few match: the same was asked a moment ago
-
-    def __init__(self, finder: Finder) -> None:
-        super().__init__(finder)
-        shape = enumerate(self.wanted.shape)
-        short = [number for number, (how, _, is_long) in shape if how in ("word", "filter") and not is_long]
-        found = signs("".join(self.wanted.values[f"text_{number}"] for number in short))
-        if found:
-            self.sieve = [literal_column(SIGNS, ARRAY(Text())).contains(bindparam("signs", type_=ARRAY(Text())))]
-            self.sieve_values = {"signs": found}
 
     def find(self, window: Window) -> Found:
         if not self.is_indexed:
@@ -83,6 +74,23 @@ class PostgreSQLSearch(Search):
         return self.answer(window, rows, self.number or 0, is_estimate=False)
 
     @property
+    def is_indexed(self) -> bool:
+        """Whether there is something to ask trigrams for: they are of letters and digits alone."""
+        spellings = [spelling for term in self.wanted.terms for spelling in term]
+        return bool(self.wanted.marks) or any(_is_of_trigrams(spelling) for spelling in spellings)
+
+    @cached_property
+    def signs(self) -> list[str]:
+        """The rare signs of words that trigrams do not know: a text that holds such a word has these."""
+        named = [(self.wanted.values[f"text_{at}"], *manner) for at, manner in enumerate(self.wanted.shape)]
+        unknown = [
+            text
+            for text, how, _, is_long in named
+            if how in ("word", "filter") and not (is_long and _is_of_trigrams(text))
+        ]
+        return rare_signs("".join(unknown))[-TERMS_MAX:]  # the last ones are the farthest from Latin letters
+
+    @property
     def engine(self) -> Engine:
         return self.dbsession.connection().engine
 
@@ -92,12 +100,20 @@ class PostgreSQLSearch(Search):
         return self.kind.name, *self.counted, *self.wanted.pieces
 
     def look_around(self) -> None:
-        """Find out how many live records there are, the planner's guess of how many match, and how many can at most."""
+        """Find out how many live records there are, the planner's guess of how many match, and how many can at most.
+
+        Rare signs are sought first where few records have them. The planner would not know: for a partial index, it
+        looks at no statistics of an expression.
+        """
         patterns = [like(piece) for piece in self.wanted.pieces]
         code, choice = self.counted
         values = {"patterns": patterns, "limit": self.finder.budget.told(), "code": code, "choice": choice}
-        found = self.finder.run("facts", self._facts, **values).one()
-        self.total, self.guessed, self.most = int(found[0]), int(found[1]), int(found[2])
+        values["signs"] = [like(sign) for sign in self.signs]
+        found = self.finder.run("facts", self._facts, bool(self.signs), **values).one()
+        self.total, self.most, self.guessed = int(found[0]), int(found[1]), int(found[3])
+        if self.signs and int(found[4]) <= WALK_MAX:
+            self.sieve = [literal_column(RARE_SIGNS, ARRAY(Text())).contains(bindparam("signs", type_=ARRAY(Text())))]
+            self.sieve_values = {"signs": self.signs}
 
     @property
     def counted(self) -> tuple[str, str]:
@@ -107,8 +123,11 @@ class PostgreSQLSearch(Search):
 
     def _facts(self) -> Select[Any]:
         name, live = self.kind.table, "deleted_at" if "deleted_at" in self.table.c else ""
-        guess = func.record_estimate(name, live, bindparam("patterns", type_=ARRAY(Text())))
-        return select(counters.kept(name), guess, counters.kept(name, *counters.named(*self.counted)), LIMITING)
+        guesses = [
+            func.record_estimate(name, live, bindparam(of, type_=ARRAY(Text())))
+            for of in ("patterns", "signs")[: 1 + bool(self.signs)]
+        ]
+        return select(counters.kept(name), counters.kept(name, *counters.named(*self.counted)), LIMITING, *guesses)
 
     def sorted(self, window: Window) -> list[Row[Any]]:
         """Return rows of all matches, whose number is known then."""
@@ -211,3 +230,7 @@ class PostgreSQLSearch(Search):
         counts: Any = select(func.count(case((and_(*conditions), 1))), func.count(case((and_(true(), *live), 1))))
         sampled: Select[Any] = counts.select_from(sample)
         return sampled
+
+
+def _is_of_trigrams(text: str) -> bool:
+    return any(map(str.isalnum, text))
