@@ -88,6 +88,7 @@ def prepare(database: Database) -> float | None:
     database.ini.write_text(INI.format(url=database.url.replace("%", "%%"), home=HOME))
     done = HOME / f"{database.engine}-{database.size}.done"
     if done.exists():
+        command(database, "init")  # the migrations since
         return None
     _make_empty(database)
     rate = None
