@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 from psycopg.errors import QueryCanceled
-from sqlalchemy import String, bindparam, false, func, select
+from sqlalchemy import Boolean, ColumnElement, String, bindparam, case, false, func, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -46,16 +46,17 @@ class Budget:
         self.deadline = time.monotonic() + MORE
 
     @contextmanager
-    def limit(self, *, usual: bool = False) -> Iterator[None]:
+    def limit(self, *, usual: bool = False, planned_once: bool = False) -> Iterator[None]:
         """Stop the statements inside at the deadline; raise OutOfTime then.
 
-        ``usual`` leaves it at PostgreSQL's usual limit, STATEMENT, for what hardly ever takes long.
+        On PostgreSQL, ``usual`` leaves it at the usual limit, STATEMENT, for what hardly ever takes long, and
+        ``planned_once`` lets their plans have no regard to values, see ``planning_once``.
         """
         connection = self.dbsession.connection()
         try:
             if connection.dialect.name == "postgresql":
                 if not usual:
-                    self._tell(connection)
+                    self._tell(connection, planned_once=planned_once)
                 yield
             else:
                 with self._watch(connection):
@@ -66,12 +67,12 @@ class Budget:
             raise
 
     def close(self) -> None:
-        """Let PostgreSQL's statements take their usual time again. Whoever began a search ends it so."""
+        """Let PostgreSQL's statements be planned and take their time as usual. Whoever began a search ends it so."""
         if self.limited is None:
             return
         self.limited = None
         with suppress(SQLAlchemyError):  # of a connection that was lost: the error that told so is on its way
-            self.dbsession.connection().execute(_TIMEOUT, {"limit": f"{STATEMENT}s"})
+            self.dbsession.connection().execute(_TELLING, {"limit": f"{STATEMENT}s", "planned_once": False})
 
     @contextmanager
     def _watch(self, connection: Any) -> Iterator[None]:
@@ -87,16 +88,27 @@ class Budget:
         self.limited = max(0.01, self.deadline - time.monotonic())
         return f"{int(self.limited * 1000)}ms"
 
-    def _tell(self, connection: Any) -> None:
+    def _tell(self, connection: Any, *, planned_once: bool) -> None:
         """Tell PostgreSQL what is left, unless it knows about as much: each telling is a round trip."""
         left = max(0.01, self.deadline - time.monotonic())
-        if self.limited is None or not left <= self.limited <= left + SLACK:
-            connection.execute(_TIMEOUT, {"limit": self.told()})
+        if planned_once or self.limited is None or not left <= self.limited <= left + SLACK:
+            connection.execute(_TELLING, {"limit": self.told(), "planned_once": planned_once})
 
 
 # Sets the limit of the statements that follow, to the value ``limit``.
 LIMITING = func.set_config("statement_timeout", bindparam("limit", type_=String()), false())
-_TIMEOUT = select(LIMITING)
+
+
+def planning_once(condition: ColumnElement[bool]) -> ColumnElement[str]:
+    """Return what lets PostgreSQL plan the statements that follow without regard to their values, where this is true.
+
+    Planning a search takes longer than making it: all texts of the statistics are held against its pieces. This is for
+    statements whose plan does not depend on values, and lasts until the limit is told anew.
+    """
+    return func.set_config("plan_cache_mode", case((condition, "force_generic_plan"), else_="auto"), false())
+
+
+_TELLING = select(LIMITING, planning_once(bindparam("planned_once", type_=Boolean())))
 
 
 def _was_stopped(error: Any) -> bool:

@@ -524,7 +524,7 @@ def test_messages_are_spoken_and_shown_once(visit: Visit) -> None:
     region = page.locator("#messages")
     expect(region).to_have_attribute("role", "status")
     expect(region.get_by_role("alert")).to_contain_text("1447 may be wrong")
-    assert "Alpha Coaches was created." in (region.get_attribute("data-spoken") or "")
+    expect(region).to_have_attribute("data-spoken", re.compile(r"Alpha Coaches was created\."))
     region.get_by_role("link", name="Alpha Coaches").click()
     expect(page.get_by_label("Company Name")).to_have_value("Alpha Coaches")
     expect(page.locator("#messages .message")).to_have_count(0)

@@ -214,6 +214,27 @@ def test_signs_that_hardly_any_record_holds_are_not_looked_for_in_all(crowded: S
         assert [line for line in plans if is_slow(line, may_sort=True)] == []
 
 
+PLANS = text(
+    "SELECT generic_plans, custom_plans, current_setting('plan_cache_mode') AS mode FROM pg_prepared_statements "
+    "WHERE statement LIKE 'WITH found AS%' ORDER BY prepare_time DESC LIMIT 1"
+)
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_a_search_for_few_is_planned_once(crowded: Site) -> None:
+    """Planning it took longer than the search; everything else is planned with regard to its values."""
+    client = crowded.client()
+    crowded.engine.dispose()
+    for number in range(12):
+        memory.forget(crowded.engine)
+        assert client.rows("transit", q="zephyrine", sort="city", start=str(number))
+    with db.reading(crowded.engine).connect() as connection:
+        plans = connection.execute(PLANS).one()
+    assert plans.generic_plans > 0
+    assert plans.custom_plans == 0
+    assert plans.mode == "auto"
+
+
 def test_the_overview_counts_by_indexes_and_counters(crowded: Site) -> None:
     client = crowded.client()
     with statements(crowded) as seen:

@@ -27,7 +27,7 @@ from groundtransport.indexes.postgresql import RARE_SIGNS, rare_signs
 from groundtransport.indexes.tables import ALL
 from groundtransport.recent import Recent
 from groundtransport.records import counters
-from groundtransport.records.budget import LIMITING, OutOfTime
+from groundtransport.records.budget import LIMITING, OutOfTime, planning_once
 from groundtransport.records.conditions import named_holds, spellings, texts
 from groundtransport.records.finding import Found, Window
 from groundtransport.records.order import Order
@@ -37,6 +37,7 @@ from groundtransport.records.searching.base import EXACT, SAMPLE, SAMPLES, WALK_
 
 # Of searches that match few: how many do, and can at most. The same search again, or its next page, needs no guess.
 _GUESSES: Recent[tuple[int, int]] = Recent(seconds=60)
+GUESSED = 3 * EXACT // 2  # matches: few, as far as one can guess
 RARE = 4  # of so many records one has a value for whose sake its index is read, too
 
 
@@ -56,7 +57,7 @@ class PostgreSQLSearch(Search):
             self.guessed, self.most = recalled
         else:
             self.look_around()
-        if self.guessed > 3 * EXACT // 2 and self.total > 2 * EXACT:
+        if self.guessed > GUESSED and self.total > 2 * EXACT:
             rows = self.of_many(window, self.guessed)
             if self.number is None:
                 return self.answer(window, rows, max(self.guessed, len(rows)), is_estimate=True)
@@ -67,6 +68,7 @@ class PostgreSQLSearch(Search):
             self.truncated = True
             if self.is_known:
                 self.look_around()
+            self.finder.budget.close()  # walks are planned with regard to their length
             rows = self.last_resort(window)
             return self.answer(window, rows, max(self.guessed, len(rows)), is_estimate=True)
         if not self.is_known:
@@ -109,9 +111,9 @@ class PostgreSQLSearch(Search):
         code, choice = self.counted
         values = {"patterns": patterns, "limit": self.finder.budget.told(), "code": code, "choice": choice}
         values["signs"] = [like(sign) for sign in self.signs]
-        found = self.finder.run("facts", self._facts, bool(self.signs), **values).one()
-        self.total, self.most, self.guessed = int(found[0]), int(found[1]), int(found[3])
-        if self.signs and int(found[4]) <= WALK_MAX:
+        found = self.finder.run("facts", self._facts, bool(self.signs), self.is_indexed, **values).one()
+        self.total, self.most, self.guessed = map(int, found[:3])
+        if self.signs and found.signs <= WALK_MAX:
             self.sieve = [literal_column(RARE_SIGNS, ARRAY(Text())).contains(bindparam("signs", type_=ARRAY(Text())))]
             self.sieve_values = {"signs": self.signs}
 
@@ -124,10 +126,13 @@ class PostgreSQLSearch(Search):
     def _facts(self) -> Select[Any]:
         name, live = self.kind.table, "deleted_at" if "deleted_at" in self.table.c else ""
         guesses = [
-            func.record_estimate(name, live, bindparam(of, type_=ARRAY(Text())))
+            func.record_estimate(name, live, bindparam(of, type_=ARRAY(Text()))).label(of)
             for of in ("patterns", "signs")[: 1 + bool(self.signs)]
         ]
-        return select(counters.kept(name), counters.kept(name, *counters.named(*self.counted)), LIMITING, *guesses)
+        of = select(*guesses).subquery()
+        plans = [planning_once(of.c.patterns <= GUESSED)] if self.is_indexed else []
+        most = counters.kept(name, *counters.named(*self.counted))
+        return select(counters.kept(name), most, *of.c, LIMITING, *plans)
 
     def sorted(self, window: Window) -> list[Row[Any]]:
         """Return rows of all matches, whose number is known then."""
@@ -140,7 +145,7 @@ class PostgreSQLSearch(Search):
         if mark or len(self.wanted.terms) > 1:
             pieces, more = self.pieces()
             values |= more
-        with self.finder.budget.limit(usual=self.is_known):
+        with self.finder.budget.limit(planned_once=self.is_known):
             by_marks = bool(mark or self.wanted.terms) and (bool(mark) or RARE * self.most > self.total)
             shape = (order.shape, pieces, bool(self.wanted.terms), by_marks)
             make = partial(self._sorted, order, pieces, by_marks=by_marks)
