@@ -1,5 +1,6 @@
 """The form under a person's hands: nothing that was typed is lost, whatever happens meanwhile."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 
