@@ -7,7 +7,7 @@ from sqlalchemy import Connection, MetaData, text
 from sqlalchemy.exc import DBAPIError
 
 from groundtransport.indexes import postgresql, sqlite
-from groundtransport.indexes.facts import Indexed, facts_of
+from groundtransport.indexes.facts import Indexed, facts_of, of_searches
 from groundtransport.indexes.parts import Part
 
 NO_TRIGRAMS = (
@@ -80,7 +80,7 @@ def create_indexes_concurrently(connection: Connection, facts: Indexed, say: Cal
 def drop(connection: Connection, facts: Indexed, *, indexes: bool = True) -> None:
     """Remove what a table has besides its columns; without ``indexes``, those of sorts stay."""
     for part in reversed(list(dialect_of(connection).parts(facts))):
-        if indexes or part.kind != "index" or part.name in (f"ix_{facts.table}_search", f"ix_{facts.table}_signs"):
+        if indexes or part.kind != "index" or part.name in of_searches(facts.table):
             _execute(connection, part.drop)
 
 

@@ -72,6 +72,11 @@ def lacking(table: str, gap: str) -> str:
     return f"ix_{table}_lacks_{gap}"
 
 
+def of_searches(table: str) -> tuple[str, str]:
+    """Return the names of the indexes of searches: of trigrams, and of rare signs."""
+    return f"ix_{table}_search", f"ix_{table}_signs"
+
+
 def _manner(column: Any) -> str:
     if not isinstance(column.type, String | Text):
         return NUMBER

@@ -9,7 +9,7 @@ from alembic.util.langhelpers import DispatchPriority
 from sqlalchemy import text
 
 from groundtransport.indexes import build, postgresql
-from groundtransport.indexes.facts import Indexed, lacking
+from groundtransport.indexes.facts import Indexed, lacking, of_searches
 
 
 class OfRecords(MigrateOperation):
@@ -112,5 +112,5 @@ def is_ours(name: str | None, kind: str, parents: Any, *, tables: Any) -> bool:
         table = parents.get("table_name") or ""
         name = name or ""
         ours = name.startswith((f"ix_{table}_by_", lacking(table, "")))
-        return not (ours or name in (f"ix_{table}_deleted", f"ix_{table}_search", f"ix_{table}_signs"))
+        return not (ours or name in (f"ix_{table}_deleted", *of_searches(table)))
     return True

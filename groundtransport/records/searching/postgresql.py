@@ -127,7 +127,7 @@ class PostgreSQLSearch(Search):
         name, live = self.kind.table, "deleted_at" if "deleted_at" in self.table.c else ""
         guesses = [
             func.record_estimate(name, live, bindparam(of, type_=ARRAY(Text()))).label(of)
-            for of in ("patterns", "signs")[: 1 + bool(self.signs)]
+            for of in (["patterns", "signs"] if self.signs else ["patterns"])
         ]
         of = select(*guesses).subquery()
         plans = [planning_once(of.c.patterns <= GUESSED)] if self.is_indexed else []
