@@ -22,7 +22,7 @@ TEMPLATES = sorted(PACKAGE.rglob("*.jinja2"))
 # From the ground up; names of one row do not know each other.
 ORDER: tuple[tuple[str, ...], ...] = (
     ("text", "i18n", "settings", "logs", "migration", "turnstile", "lane", "recent"),
-    ("sqlite", "postgresql", "sql"),
+    ("sqlite", "postgresql", "sql", "along"),
     ("db",),
     ("events", "indexes", "bulk"),
     ("security", "after_commit"),

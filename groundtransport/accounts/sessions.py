@@ -28,6 +28,7 @@ from zope.interface import implementer
 from groundtransport import postgresql
 from groundtransport.accounts.models import AdminSession, AdminUser
 from groundtransport.accounts.sessionrows import TOUCH, TOUCH_POSTGRESQL, WHO, hash_of, live_since
+from groundtransport.along import go_along
 from groundtransport.db import BUDGET, glancing, limit_waiting, now, writes, writing
 from groundtransport.security import Identity, Role
 from groundtransport.web.client import address_of, agent_of
@@ -207,7 +208,7 @@ class ServerSession:
         """Write messages and use in the request's own transaction: they are there if it is committed."""
         if self._needs_touch and not (self.is_essential or self._also):
             limit_waiting(dbsession)
-            dbsession.execute(TOUCH, self._touched)
+            go_along(dbsession, "touched", TOUCH, self._touched)
             self._request.tm.get().addAfterCommitHook(self._note_commit)
 
     def _note_commit(self, committed: bool) -> None:  # noqa: FBT001  # the hook's form

@@ -4,11 +4,13 @@ The head of the chain is taken last, so that writers meet only there and cannot 
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import Insert, Update, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
+from groundtransport.along import expect_last, waiting_for
 from groundtransport.audit import checkpoints
 from groundtransport.audit.chain import Key, canonical, text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
@@ -21,11 +23,22 @@ from groundtransport.text import PART, fold
 # Made once: every change needs them.
 _ENTRIES: Any = AdminActivity.__table__
 _HEADS: Any = AuditHead.__table__
-_HEAD = select(_HEADS.c.number, _HEADS.c.mac).where(_HEADS.c.id == 1, in_turn(_HEADS.c.id)).with_for_update()
-_MOVE = update(_HEADS).where(_HEADS.c.id == 1).values(number=bindparam("last"), mac=bindparam("last_mac"))
+_HEAD = select(_HEADS.c.number, _HEADS.c.mac).where(_HEADS.c.id == 1).with_for_update()
+_HEAD_IN_TURN = _HEAD.where(in_turn(_HEADS.c.id))
+_IS_HEAD = (_HEADS.c.id == 1, _HEADS.c.number == bindparam("first"), _HEADS.c.mac == bindparam("first_mac"))
+_MOVE = update(_HEADS).where(*_IS_HEAD).values(number=bindparam("last"), mac=bindparam("last_mac"))
 # Names of their own: SQLAlchemy gives a parameter that is named like a column to both tables.
-_VALUES: dict[str, Any] = {name: bindparam(f"entry_{name}") for name in _ENTRIES.c.keys()}  # noqa: SIM118  # no mapping
-_INSERT_AND_MOVE = insert(_ENTRIES).values(_VALUES).add_cte(_MOVE.cte("moved"))
+_NAMED: dict[str, Any] = {column.name: bindparam(f"entry_{column.name}", type_=column.type) for column in _ENTRIES.c}
+
+REST = 10  # changes that ask for the head, after one whose guess was wrong
+
+
+@dataclass(frozen=True)
+class Head:
+    """The end of the chain: the number and the signature of its last entry."""
+
+    number: int
+    mac: str
 
 
 class Auditor:
@@ -34,47 +47,98 @@ class Auditor:
     def __init__(self, key: Key) -> None:
         self.key = key
         self.clerk = checkpoints.Clerk()
+        self.seen: Head | None = None  # as this process left it
+        self.rest = 0  # changes until it is guessed again
+        self.statements: dict[tuple[str, ...], Insert] = {}  # by what goes along
 
     def __call__(self, event: RecordChanged) -> None:
         session = event.dbsession
         queue = session.info.setdefault("audit", [])
         if not queue:
+            expect_last(session)
             session.info["tm"].get().addBeforeCommitHook(self.write, (session,))
         queue.append(entry_of(event))
 
     def write(self, session: Session) -> None:
-        """Number, sign and insert the entries of a transaction, and move the head."""
-        queue = session.info.pop("audit")
-        limit_waiting(session)
-        head = session.execute(_HEAD).one()
-        moment = now()
-        mac = head.mac
-        for number, entry in enumerate(queue, head.number + 1):
-            entry |= {"id": number, "at": moment, "key_id": self.key.key_id, "changes": canonical(entry["changes"])}
-            mac = self.key.sign(text_of(entry, mac))
-            entry |= {"mac": mac, "search_text": PART.join((fold(entry["label"]), fold(entry["actor"])))}
-        limit_waiting(session)
-        last = head.number + len(queue)
-        moved = {"last": last, "last_mac": mac}
-        if len(queue) == 1 and session.get_bind().dialect.name == "postgresql":
-            named = {f"entry_{name}": value for name, value in queue[0].items()}
-            session.execute(_INSERT_AND_MOVE, named | moved)  # one round trip
-        else:
-            insert_rows(session, AdminActivity, queue)
-            session.execute(_MOVE, moved)
-        if self.clerk.due(head.number, last):
-            checkpoint = checkpoints.make(self.key, last, mac, moment)
-            session.info["tm"].get().addAfterCommitHook(self.announce, (checkpoint,))
+        """Number, sign and insert the entries of a transaction, and move the head.
 
-    def announce(self, committed: bool, checkpoint: checkpoints.Checkpoint) -> None:  # noqa: FBT001  # the hook's form
-        if committed:
-            self.clerk.write(checkpoint)
+        A single change takes the head for where this process left it, which spares the question. What is written then
+        is written where that is true alone; where it is not, the head is asked for, and locked, as for many changes.
+        """
+        queue = session.info.pop("audit")
+        guess = self.guess() if len(queue) == 1 else None
+        last = self.append(session, queue, guess) if guess else None
+        if last is None:
+            # Whose guess was wrong has the lock, maybe, and must not wait for its turn.
+            limit_waiting(session)
+            found = session.execute(_HEAD if guess else _HEAD_IN_TURN).one()
+            head = Head(found.number, found.mac)
+            last = self.append(session, queue, head)
+            if last is None:
+                raise RuntimeError("the locked head of the activity log was moved")
+            if guess:
+                self.seen, self.rest = None, REST
+        session.info["tm"].get().addAfterCommitHook(self.done, (last, len(queue)))
+
+    def guess(self) -> Head | None:
+        """Return the head as this process left it, unless others write, too."""
+        if self.rest:
+            self.rest -= 1
+            return None
+        return self.seen
+
+    def append(self, session: Session, queue: list[dict[str, Any]], head: Head) -> Head | None:
+        """Write entries after ``head`` and return the new one; None, with nothing written, where it is not the head."""
+        moment, mac = now(), head.mac
+        entries = []
+        for number, told in enumerate(queue, head.number + 1):
+            entry = {**told, "id": number, "at": moment, "key_id": self.key.key_id}
+            mac = self.key.sign(text_of(entry, mac))
+            entries.append({**entry, "mac": mac})
+        last = Head(entries[-1]["id"], mac)
+        moved = {"first": head.number, "first_mac": head.mac, "last": last.number, "last_mac": last.mac}
+        limit_waiting(session)
+        others, values = waiting_for(session)
+        result: Any
+        if len(entries) == 1 and session.get_bind().dialect.name == "postgresql":
+            named = {f"entry_{name}": value for name, value in entries[0].items()}
+            statement = self.statements.get(tuple(others))
+            if statement is None:
+                statement = self.statements[tuple(others)] = _in_one(others)
+            result = session.execute(statement, named | moved | values)
+            return last if result.rowcount == 1 else None
+        for other in others.values():
+            session.execute(other, values)
+        result = session.execute(_MOVE, moved)
+        if result.rowcount != 1:
+            return None
+        insert_rows(session, AdminActivity, entries)
+        return last
+
+    def done(self, committed: bool, last: Head, number: int) -> None:  # noqa: FBT001  # the hook's form
+        if not committed:
+            return
+        self.seen = last
+        if self.clerk.due(last.number - number, last.number):
+            self.clerk.write(checkpoints.make(self.key, last.number, last.mac, now()))
+
+
+def _in_one(others: dict[str, Update]) -> Insert:
+    """Return the statement that moves the head and inserts one entry, if the head is where it is said to be.
+
+    It executes ``others``, too.
+    """
+    moved = _MOVE.returning(_HEADS.c.id).cte("moved")
+    whole = insert(_ENTRIES).from_select(list(_NAMED), select(*_NAMED.values()).select_from(moved))
+    whole = whole.add_cte(*(other.cte(name) for name, other in others.items()))
+    return whole.execution_options(preserve_rowcount=True)  # of an insert, SQLAlchemy forgets it
 
 
 def entry_of(event: RecordChanged) -> dict[str, Any]:
     """Return the entry of an event, but for what is known at the commit only."""
     actor = event.actor
     return {
+        "search_text": PART.join((fold(event.label), fold(actor.name))),
         "actor_id": actor.user_id,
         "actor": actor.name,
         "request_id": actor.request_id,
@@ -86,7 +150,7 @@ def entry_of(event: RecordChanged) -> dict[str, Any]:
         "version": event.version,
         "airport_code": (event.after or event.before).get("airport_code", ""),
         "label": event.label,
-        "changes": changes(event.before, event.after),
+        "changes": canonical(changes(event.before, event.after)),
     }
 
 

@@ -18,6 +18,7 @@ from sqlalchemy import (
     any_,
     bindparam,
     func,
+    literal_column,
     select,
     union_all,
 )
@@ -33,6 +34,7 @@ from groundtransport.records.made import made
 from groundtransport.records.order import Order
 from groundtransport.records.query import DELETION, ListQuery, sortable
 from groundtransport.records.search import Wanted, wanted
+from groundtransport.settings import PAGE_SIZES
 
 # Rows: from there on, a page is reached from its neighbor, and its rows are fetched by their ids.
 DEEP = 1_000
@@ -55,6 +57,11 @@ class Window:
     def is_near(self) -> bool:
         """Whether its rows are reached by counting from the start of the list."""
         return self.start + self.length <= DEEP and not self.at_end
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the first page of a usual size, as most are."""
+        return self.start == 0 and self.length in PAGE_SIZES and not self.at_end
 
 
 @dataclass
@@ -148,16 +155,17 @@ class Finder:
         """Find records of a list whose length the counters know; near its start, length and rows in one statement."""
         if window.is_near:
             values = {"code": code, "choice": choice, "length": window.length, "offset": window.start}
-            make = partial(self._near, order, code, choice)
-            rows = self.run("near", make, order.shape, code == ALL, choice == ALL, **values).all()
+            first = window.length if window.is_first else None
+            make = partial(self._near, order, code, choice, first)
+            rows = self.run("near", make, order.shape, code == ALL, choice == ALL, first, **values).all()
             if rows:
                 numbers = rows[0][len(self.names) :]
                 return Found(self.shaped(rows), int(numbers[0]), int(numbers[-1]))
         total, filtered = counters.both(self.dbsession, self.kind, code, choice)
         return Found(self.listed(window, filtered, order), total, filtered)
 
-    def _near(self, order: Order, code: str, choice: str) -> Select[Any]:
-        return self._first(order).add_columns(*counters.numbers(self.kind, code, choice))
+    def _near(self, order: Order, code: str, choice: str, first: int | None) -> Select[Any]:
+        return self._first(order, first).add_columns(*counters.numbers(self.kind, code, choice))
 
     def listed(self, window: Window, number: int, order: Order) -> list[dict[str, Any]]:
         """Return rows out of ``number``, along the index of an order: from its nearer end, or from a known record."""
@@ -186,8 +194,15 @@ class Finder:
         ids = self.run("far", lambda: self._far(order), order.shape, length=length, offset=offset)
         return self.by_ids(ids.scalars().all())
 
-    def _first(self, order: Order) -> Select[Any]:
+    def _first(self, order: Order, first: int | None = None) -> Select[Any]:
+        """Return the statement of ``length`` rows from ``offset`` on.
+
+        Of the ``first`` so many, where that is known: PostgreSQL plans a statement anew each time whose length is a
+        value, as it takes the plan for any length for a dear one.
+        """
         found = select(*self.columns).where(*self.scope, *self.groups).order_by(*order.clauses())
+        if first:
+            return found.limit(literal_column(str(first)))
         return found.limit(bindparam("length")).offset(bindparam("offset"))
 
     def _far(self, order: Order) -> Select[Any]:

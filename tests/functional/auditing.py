@@ -1,5 +1,6 @@
 """A log with a database of its own: it is written to, tampered with behind its triggers, and asked what it thinks."""
 
+import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +39,13 @@ class Log:
                 patch.setenv(name, value)
             self.registry = groundtransport.main({}, **app_settings(self.url)).registry
         self.kinds = self.registry["kinds"]
+
+    def another(self) -> "Log":
+        """Start another application of the same database."""
+        other = copy.copy(self)
+        other.registry = None
+        other.start()
+        return other
 
     def stop(self) -> None:
         if self.registry is not None:

@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError
 from groundtransport.audit import checkpoints
 from groundtransport.audit.chain import canonical, make_key, text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
+from groundtransport.audit.subscriber import REST
 from tests.functional.auditing import Log, changing, creating, doing
 from tests.site import JFK
 
@@ -53,6 +54,51 @@ def test_a_log_of_all_that_can_happen_verifies(log: Log) -> None:
     (batch,) = {entry["batch"] for entry in log.rows(AdminActivity)[-25:]}
     assert batch
     assert batch in said
+
+
+def test_services_that_share_a_log_continue_each_other(log: Log) -> None:
+    """Each takes the end of the log for where itself has left it, until that proves wrong."""
+    other = log.another()
+    for turn in range(3 * REST):
+        log.create(f"Line {turn}")
+        if turn % 4:
+            other.create(f"Line {turn} of the other")
+    other.stop()
+    number = 3 * REST + sum(1 for turn in range(3 * REST) if turn % 4)
+    assert f"{number} entries verified, up to number {number}" in log.verify()
+
+
+def test_services_that_write_at_once_wait_for_each_other_and_never_for_ever(log: Log) -> None:
+    others = [log.another() for _ in range(3)]
+    errors: list[BaseException] = []
+
+    def write(service: Log, name: str) -> None:
+        try:
+            for turn in range(20):
+                service.create(f"{name} {turn}")
+        except BaseException as error:
+            errors.append(error)
+
+    named = [(service, f"Line {number} {thread}") for number, service in enumerate(others) for thread in range(3)]
+    threads = [threading.Thread(target=write, args=each) for each in named]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for service in others:
+        service.stop()
+    assert not errors
+    assert "180 entries verified, up to number 180" in log.verify()
+
+
+def test_a_log_that_was_put_back_goes_on_from_there(log: Log) -> None:
+    """As by a backup that is restored under a service that runs."""
+    log.create("Line 1")
+    with log.tampered():
+        log.create("Line 2")
+        log.create("Line 3")
+    log.create("Line 4")
+    assert "2 entries verified, up to number 2" in log.verify()
 
 
 def test_what_was_rolled_back_leaves_no_gap(log: Log) -> None:
