@@ -9,6 +9,7 @@ from sqlalchemy.exc import DBAPIError
 
 from groundtransport import db
 from groundtransport.cli.office import Office, pass_office
+from groundtransport.indexes import build, facts_of
 from groundtransport.transfer import samples
 from groundtransport.transfer.csvfile import BadFile, BadRows, Rows, count_lines, find_columns
 from groundtransport.transfer.importer import Importer
@@ -41,7 +42,7 @@ def import_file(office: Office, kind_name: str, file: Path) -> None:
             f"The database refused near line {rows.line}: {error.orig}\n"
             f"{importer.counts.created} records were created before that, as batch {importer.actor.batch}."
         ) from error
-    report(importer)
+    report(office, importer)
     if importer.counts.refused:
         click.echo(f"The bad rows are in {errors}, with the reason in the column error.")
 
@@ -62,11 +63,14 @@ def bring_in(importer: Importer, rows: Rows, errors: Path, lines: int) -> Path:
     return errors
 
 
-def report(importer: Importer) -> None:
-    counts = importer.counts
+def report(office: Office, importer: Importer) -> None:
+    """Say what was done, and let the database take note of it."""
+    counts, facts = importer.counts, facts_of(importer.kind.model.__table__)
     click.echo(f"{counts.created:,} created, {counts.refused:,} refused, as batch {importer.actor.batch}.")
     if counts.doubtful:
         click.echo(f"{counts.doubtful:,} doubtful values were saved; the first: {counts.first_warning}")
+    if facts and counts.created:
+        build.tidy(office.engine, facts, counts.created, click.echo)
 
 
 @click.command()
@@ -84,6 +88,6 @@ def sample(office: Office, kind_name: str, records: int, seed: int) -> None:
         refused = ""
         for _, error in bar:
             refused = refused or error
-    report(importer)
+    report(office, importer)
     if refused:
         raise click.ClickException(f"The first refusal: {refused}")

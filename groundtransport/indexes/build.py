@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 
-from sqlalchemy import Connection, MetaData, text
+from sqlalchemy import Connection, Engine, MetaData, text
 from sqlalchemy.exc import DBAPIError
 
 from groundtransport.indexes import postgresql, sqlite
@@ -82,6 +82,13 @@ def drop(connection: Connection, facts: Indexed, *, indexes: bool = True) -> Non
     for part in reversed(list(dialect_of(connection).parts(facts))):
         if indexes or part.kind != "index" or part.name in of_searches(facts.table):
             _execute(connection, part.drop)
+
+
+def tidy(engine: Engine, facts: Indexed, changed: int, say: Callable[[str], None]) -> None:
+    """Leave a table well known to its database after ``changed`` rows of it were. (SQLite's plans ask for no more.)"""
+    if engine.dialect.name == "postgresql":
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            postgresql.tidy(connection, facts, changed, say)
 
 
 def hold_writers(connection: Connection, facts: Indexed) -> None:

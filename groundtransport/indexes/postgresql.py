@@ -1,7 +1,9 @@
 """PostgreSQL: partial covering indexes, GIN indexes of trigrams and of rare signs, triggers that note what to count."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+from sqlalchemy import Connection, text
 
 from groundtransport.indexes.facts import BLOCK, LONG, NUMBER, SORT_MAX, Indexed
 from groundtransport.indexes.parts import Part, gap_indexes
@@ -11,6 +13,8 @@ EXTENSION = "CREATE EXTENSION IF NOT EXISTS pg_trgm"
 # An index of searches is made in a fraction of the time when its pieces fit; until the connection is closed.
 ROOM = "SET maintenance_work_mem = '256MB'"
 FOLD_EVERY = 256  # rows of record_change
+# Rows, and a share of those that the planner knows of: autovacuum_analyze_threshold and _scale_factor, as they come.
+ANALYZED_FROM, ANALYZED_SHARE = 50, 0.1
 # Rows wait in a list and enter the index of searches together, some hundred times a word's pieces in one go: that takes
 # a fifth of the time. Every search reads the list, so it is kept short: 256 KiB are about 120 rows, and 0.2 ms.
 WAITING = "fastupdate = on, gin_pending_list_limit = 256"
@@ -115,13 +119,13 @@ def _text(column: str, manner: str) -> str:
 def _function(facts: Indexed) -> str:
     return f"""
         CREATE OR REPLACE FUNCTION {facts.table}_count() RETURNS trigger LANGUAGE plpgsql AS $$
-        DECLARE last bigint;
+        DECLARE first bigint; last bigint;
         BEGIN
             IF TG_OP = 'INSERT' THEN {_note(facts, _rows(facts, "new_rows", 1))}
             ELSIF TG_OP = 'DELETE' THEN {_note(facts, _rows(facts, "old_rows", -1))}
             ELSE {_note(facts, f"{_rows(facts, 'old_rows', -1)} UNION ALL {_rows(facts, 'new_rows', 1)}")}
             END IF;
-            IF last % {FOLD_EVERY} < 2 THEN
+            IF (first - 1) / {FOLD_EVERY} <> last / {FOLD_EVERY} THEN
                 PERFORM record_fold();
             END IF;
             RETURN NULL;
@@ -148,7 +152,20 @@ def _note(facts: Indexed, rows: str) -> str:
                     WHERE block IS NOT NULL GROUP BY block HAVING sum(n) <> 0
                     RETURNING id
                 )
-                SELECT max(id) INTO last FROM noted;"""
+                SELECT min(id), max(id) INTO first, last FROM noted;"""
+
+
+def tidy(connection: Connection, facts: Indexed, changed: int, say: Callable[[str], None]) -> None:
+    """Do at once, after ``changed`` rows of a table were, what autovacuum does a while later, where it is on.
+
+    The connection is in autocommit. Without statistics of its texts, searches and lists are planned at a venture.
+    """
+    # Of rows that were moved into the counters, each list would read what is left.
+    connection.exec_driver_sql("VACUUM (SKIP_LOCKED) record_change, record_count, record_block")
+    known = text("SELECT greatest(reltuples, 0) FROM pg_class WHERE oid = to_regclass(:table)")
+    if changed > ANALYZED_FROM + ANALYZED_SHARE * connection.execute(known, {"table": facts.table}).scalar_one():
+        say(f"PostgreSQL takes stock of {facts.table}.")
+        connection.exec_driver_sql(f"VACUUM (SKIP_LOCKED, ANALYZE) {facts.table}")
 
 
 def fill(facts: Indexed) -> Iterator[str]:
