@@ -89,6 +89,7 @@ def prepare(database: Database) -> float | None:
     done = HOME / f"{database.engine}-{database.size}.done"
     if done.exists():
         command(database, "init")  # the migrations since
+        _settle(database, anew=False)
         return None
     _make_empty(database)
     rate = None
@@ -155,11 +156,14 @@ def _multiply(database: Database, source: Database) -> None:
     engine.dispose()
 
 
-def _settle(database: Database) -> None:
-    """Leave the database as it is after a quiet night."""
+def _settle(database: Database, *, anew: bool = True) -> None:
+    """Leave the database as it is after a quiet night. Statistics are kept, unless it is made ``anew``."""
     engine = create_engine(database.url.replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
-        connection.execute(text("ANALYZE" if database.engine == "sqlite" else "VACUUM ANALYZE"))
+        if database.engine == "postgresql":
+            connection.execute(text("VACUUM ANALYZE" if anew else "VACUUM"))
+        elif anew:
+            connection.execute(text("ANALYZE"))
         if database.engine == "sqlite":
             connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
     engine.dispose()
