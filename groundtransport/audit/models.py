@@ -33,7 +33,7 @@ class AdminActivity(Base):
     """Who did what to which record, and what changed. ``id`` counts without gaps, in the order of the commits."""
 
     __tablename__ = "admin_activity"
-    __table_args__ = (Index(None, "kind", "record_id"),)
+    __table_args__ = (Index(None, "kind", "record_id", "id"),)
 
     id: Mapped[int] = mapped_column(Id, primary_key=True, autoincrement=False)
     at: Mapped[datetime] = mapped_column(UTCDateTime, index=True)
