@@ -162,8 +162,8 @@ def _settle(database: Database, *, anew: bool = True) -> None:
     with engine.connect() as connection:
         if database.engine == "postgresql":
             connection.execute(text("VACUUM ANALYZE" if anew else "VACUUM"))
-        elif anew:
-            connection.execute(text("ANALYZE"))
-        if database.engine == "sqlite":
+        else:
+            if anew:
+                connection.execute(text("ANALYZE"))
             connection.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
     engine.dispose()

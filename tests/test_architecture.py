@@ -22,9 +22,9 @@ TEMPLATES = sorted(PACKAGE.rglob("*.jinja2"))
 # From the ground up; names of one row do not know each other.
 ORDER: tuple[tuple[str, ...], ...] = (
     ("text", "i18n", "settings", "logs", "migration", "turnstile", "lane", "recent"),
-    ("sqlite", "postgresql", "sql", "along"),
+    ("sqlite", "postgresql", "sql"),
     ("db",),
-    ("events", "indexes", "bulk"),
+    ("events", "indexes", "bulk", "along"),
     ("security", "after_commit"),
     ("resources",),
     ("web",),

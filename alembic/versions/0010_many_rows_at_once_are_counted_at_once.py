@@ -10,7 +10,8 @@ depends_on = None
 
 # What counts the rows of every kind's table, whatever made it.
 EACH = text(
-    r"SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname LIKE '%\_count' AND prosrc LIKE '%record_fold()%'"
+    r"SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname LIKE '%\_count' AND prosrc LIKE '%record_fold()%' "
+    "AND pg_function_is_visible(oid)"
 )
 CHANGES = {
     "DECLARE last bigint;": "DECLARE first bigint; last bigint;",

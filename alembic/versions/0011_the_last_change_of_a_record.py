@@ -1,5 +1,7 @@
 """The entries of a record in their order: PostgreSQL read all of them to find the last"""
 
+from contextlib import nullcontext
+
 from alembic import op
 
 revision = "0011"
@@ -19,7 +21,8 @@ def downgrade() -> None:
 
 
 def replace(old: str, new: str, columns: list[str]) -> None:
-    with op.get_context().autocommit_block():  # others go on writing meanwhile
+    is_postgresql = op.get_bind().dialect.name == "postgresql"
+    with op.get_context().autocommit_block() if is_postgresql else nullcontext():  # others go on writing meanwhile
         options = {"if_exists": True, "postgresql_concurrently": True}
         op.drop_index(new, "admin_activity", **options)  # of an upgrade that was stopped
         op.create_index(new, "admin_activity", columns, postgresql_concurrently=True)

@@ -29,7 +29,7 @@ from groundtransport import postgresql
 from groundtransport.accounts.models import AdminSession, AdminUser
 from groundtransport.accounts.sessionrows import TOUCH, TOUCH_POSTGRESQL, WHO, hash_of, live_since
 from groundtransport.along import go_along
-from groundtransport.db import BUDGET, glancing, limit_waiting, now, writes, writing
+from groundtransport.db import BUDGET, glancing, now, writes, writing
 from groundtransport.security import Identity, Role
 from groundtransport.web.client import address_of, agent_of
 
@@ -207,7 +207,6 @@ class ServerSession:
     def save_with(self, dbsession: Session) -> None:
         """Write messages and use in the request's own transaction: they are there if it is committed."""
         if self._needs_touch and not (self.is_essential or self._also):
-            limit_waiting(dbsession)
             go_along(dbsession, "touched", TOUCH, self._touched)
             self._request.tm.get().addAfterCommitHook(self._note_commit)
 

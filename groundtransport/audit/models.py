@@ -57,7 +57,7 @@ class AdminActivity(Base):
 
 
 class AuditHead(Base):
-    """The last entry: one row, locked last before a commit. Writers meet only here."""
+    """The last entry: one row, locked last before a commit (but for what goes along). Writers meet only here."""
 
     __tablename__ = "audit_head"
 

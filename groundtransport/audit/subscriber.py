@@ -1,6 +1,7 @@
 """The one listener of all changes: it queues an entry for each, and writes them just before the commit.
 
-The head of the chain is taken last, so that writers meet only there and cannot block each other crosswise.
+The head of the chain is taken last, so that writers meet only there and cannot block each other crosswise. Only what
+goes along with the entry (along.py), a row of one's own, is locked after it.
 """
 
 from collections.abc import Mapping
@@ -25,12 +26,12 @@ _ENTRIES: Any = AdminActivity.__table__
 _HEADS: Any = AuditHead.__table__
 _HEAD = select(_HEADS.c.number, _HEADS.c.mac).where(_HEADS.c.id == 1).with_for_update()
 _HEAD_IN_TURN = _HEAD.where(in_turn(_HEADS.c.id))
-_IS_HEAD = (_HEADS.c.id == 1, _HEADS.c.number == bindparam("first"), _HEADS.c.mac == bindparam("first_mac"))
+_IS_HEAD = (_HEADS.c.id == 1, _HEADS.c.number == bindparam("before"), _HEADS.c.mac == bindparam("before_mac"))
 _MOVE = update(_HEADS).where(*_IS_HEAD).values(number=bindparam("last"), mac=bindparam("last_mac"))
 # Names of their own: SQLAlchemy gives a parameter that is named like a column to both tables.
 _NAMED: dict[str, Any] = {column.name: bindparam(f"entry_{column.name}", type_=column.type) for column in _ENTRIES.c}
 
-REST = 10  # changes that ask for the head, after one whose guess was wrong
+REST = 10  # single changes of this process that ask for the head, after one whose guess was wrong
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,13 @@ class Auditor:
 
     def __call__(self, event: RecordChanged) -> None:
         session = event.dbsession
-        queue = session.info.setdefault("audit", [])
-        if not queue:
+        transaction = session.info["tm"].get()
+        if session.info.get("audited") is not transaction:  # what an aborted one had queued did not happen
+            session.info |= {"audited": transaction, "audit": []}
+        if not session.info["audit"]:
             expect_last(session)
-            session.info["tm"].get().addBeforeCommitHook(self.write, (session,))
-        queue.append(entry_of(event))
+            transaction.addBeforeCommitHook(self.write, (session,))
+        session.info["audit"].append(entry_of(event))
 
     def write(self, session: Session) -> None:
         """Number, sign and insert the entries of a transaction, and move the head.
@@ -65,13 +68,16 @@ class Auditor:
         A single change takes the head for where this process left it, which spares the question. What is written then
         is written where that is true alone; where it is not, the head is asked for, and locked, as for many changes.
         """
-        queue = session.info.pop("audit")
+        queue, session.info["audit"] = session.info["audit"], []
         guess = self.guess() if len(queue) == 1 else None
+        if guess:
+            session.info["guessed"] = session.info["tm"].get()
         last = self.append(session, queue, guess) if guess else None
         if last is None:
-            # Whose guess was wrong has the lock, maybe, and must not wait for its turn.
+            # Who guessed, now or before in this transaction, has the lock, maybe, and must not wait for its turn.
             limit_waiting(session)
-            found = session.execute(_HEAD if guess else _HEAD_IN_TURN).one()
+            has_guessed = session.info.get("guessed") is session.info["tm"].get()
+            found = session.execute(_HEAD if has_guessed else _HEAD_IN_TURN).one()
             head = Head(found.number, found.mac)
             last = self.append(session, queue, head)
             if last is None:
@@ -82,13 +88,16 @@ class Auditor:
 
     def guess(self) -> Head | None:
         """Return the head as this process left it, unless others write, too."""
-        if self.rest:
+        if self.rest > 0:
             self.rest -= 1
             return None
         return self.seen
 
     def append(self, session: Session, queue: list[dict[str, Any]], head: Head) -> Head | None:
-        """Write entries after ``head`` and return the new one; None, with nothing written, where it is not the head."""
+        """Write entries after ``head`` and return the new one; None, and no entry, where it is not the head.
+
+        What goes along is written either way.
+        """
         moment, mac = now(), head.mac
         entries = []
         for number, told in enumerate(queue, head.number + 1):
@@ -96,18 +105,20 @@ class Auditor:
             mac = self.key.sign(text_of(entry, mac))
             entries.append({**entry, "mac": mac})
         last = Head(entries[-1]["id"], mac)
-        moved = {"first": head.number, "first_mac": head.mac, "last": last.number, "last_mac": last.mac}
+        moved = {"before": head.number, "before_mac": head.mac, "last": last.number, "last_mac": last.mac}
         limit_waiting(session)
-        others, values = waiting_for(session)
+        others = waiting_for(session)
         result: Any
         if len(entries) == 1 and session.get_bind().dialect.name == "postgresql":
             named = {f"entry_{name}": value for name, value in entries[0].items()}
             statement = self.statements.get(tuple(others))
             if statement is None:
-                statement = self.statements[tuple(others)] = _in_one(others)
-            result = session.execute(statement, named | moved | values)
+                statement = self.statements[tuple(others)] = _in_one({name: one for name, (one, _) in others.items()})
+            for _, values in others.values():
+                named |= values
+            result = session.execute(statement, named | moved)
             return last if result.rowcount == 1 else None
-        for other in others.values():
+        for other, values in others.values():
             session.execute(other, values)
         result = session.execute(_MOVE, moved)
         if result.rowcount != 1:
@@ -115,11 +126,11 @@ class Auditor:
         insert_rows(session, AdminActivity, entries)
         return last
 
-    def done(self, committed: bool, last: Head, number: int) -> None:  # noqa: FBT001  # the hook's form
+    def done(self, committed: bool, last: Head, count: int) -> None:  # noqa: FBT001  # the hook's form
         if not committed:
             return
         self.seen = last
-        if self.clerk.due(last.number - number, last.number):
+        if self.clerk.due(last.number - count, last.number):
             self.clerk.write(checkpoints.make(self.key, last.number, last.mac, now()))
 
 

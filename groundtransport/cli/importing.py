@@ -38,13 +38,15 @@ def import_file(office: Office, kind_name: str, file: Path) -> None:
     try:
         errors = bring_in(importer, rows, errors_file(file), count_lines(file))
     except DBAPIError as error:
+        settle(office, importer)
         raise click.ClickException(
             f"The database refused near line {rows.line}: {error.orig}\n"
             f"{importer.counts.created} records were created before that, as batch {importer.actor.batch}."
         ) from error
-    report(office, importer)
+    report(importer)
     if importer.counts.refused:
         click.echo(f"The bad rows are in {errors}, with the reason in the column error.")
+    settle(office, importer)
 
 
 def errors_file(file: Path) -> Path:
@@ -63,14 +65,21 @@ def bring_in(importer: Importer, rows: Rows, errors: Path, lines: int) -> Path:
     return errors
 
 
-def report(office: Office, importer: Importer) -> None:
-    """Say what was done, and let the database take note of it."""
-    counts, facts = importer.counts, facts_of(importer.kind.model.__table__)
+def report(importer: Importer) -> None:
+    counts = importer.counts
     click.echo(f"{counts.created:,} created, {counts.refused:,} refused, as batch {importer.actor.batch}.")
     if counts.doubtful:
         click.echo(f"{counts.doubtful:,} doubtful values were saved; the first: {counts.first_warning}")
-    if facts and counts.created:
-        build.tidy(office.engine, facts, counts.created, click.echo)
+
+
+def settle(office: Office, importer: Importer) -> None:
+    """Let the database take note of what was created. Whatever keeps it from that, the records are there."""
+    facts = facts_of(importer.kind.model.__table__)
+    if facts and importer.counts.created:
+        try:
+            build.tidy(office.engine, facts, importer.counts.created, click.echo)
+        except DBAPIError as error:
+            click.echo(f"The database did not look over the new records now: {error.orig}")
 
 
 @click.command()
@@ -88,6 +97,7 @@ def sample(office: Office, kind_name: str, records: int, seed: int) -> None:
         refused = ""
         for _, error in bar:
             refused = refused or error
-    report(office, importer)
+    report(importer)
+    settle(office, importer)
     if refused:
         raise click.ClickException(f"The first refusal: {refused}")

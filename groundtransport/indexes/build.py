@@ -112,6 +112,8 @@ def miscounted(connection: Connection, facts: Indexed) -> Iterator[tuple[str, in
 def _counters(connection: Connection, facts: Indexed) -> dict[str, int]:
     """Return what the counters of a table say, by name."""
     if connection.dialect.name == "postgresql":
+        # Nobody else moves changes meanwhile: what they did not commit yet would be missing, or waited for.
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('record_fold'))"))
         connection.execute(text("SELECT record_fold()"))
     counts = text("SELECT airport_code || '/' || choice, n FROM record_count WHERE kind = :kind")
     blocks = text("SELECT 'block ' || block, n FROM record_block WHERE kind = :kind")

@@ -160,12 +160,19 @@ def tidy(connection: Connection, facts: Indexed, changed: int, say: Callable[[st
 
     The connection is in autocommit. Without statistics of its texts, searches and lists are planned at a venture.
     """
-    # Of rows that were moved into the counters, each list would read what is left.
-    connection.exec_driver_sql("VACUUM (SKIP_LOCKED) record_change, record_count, record_block")
-    known = text("SELECT greatest(reltuples, 0) FROM pg_class WHERE oid = to_regclass(:table)")
-    if changed > ANALYZED_FROM + ANALYZED_SHARE * connection.execute(known, {"table": facts.table}).scalar_one():
-        say(f"PostgreSQL takes stock of {facts.table}.")
-        connection.exec_driver_sql(f"VACUUM (SKIP_LOCKED, ANALYZE) {facts.table}")
+    asked = (
+        "SELECT greatest(reltuples, 0), pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass(:table)"
+    )
+    known, is_ours = connection.execute(text(asked), {"table": facts.table}).one()
+    is_due = changed > ANALYZED_FROM + ANALYZED_SHARE * known
+    if is_ours:
+        # Of rows that were moved into the counters, each list would read what is left.
+        connection.exec_driver_sql("VACUUM (SKIP_LOCKED) record_change, record_count, record_block")
+        if is_due:
+            say(f"PostgreSQL takes stock of {facts.table}.")
+            connection.exec_driver_sql(f"VACUUM (SKIP_LOCKED, ANALYZE) {facts.table}")
+    elif is_due:
+        say(f"Lists are quick again once autovacuum or the owner of the table has done: VACUUM ANALYZE {facts.table}")
 
 
 def fill(facts: Indexed) -> Iterator[str]:

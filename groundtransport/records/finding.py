@@ -195,10 +195,10 @@ class Finder:
         return self.by_ids(ids.scalars().all())
 
     def _first(self, order: Order, first: int | None = None) -> Select[Any]:
-        """Return the statement of ``length`` rows from ``offset`` on.
+        """Return the statement of ``length`` rows from ``offset`` on, which are values; or of the ``first`` so many.
 
-        Of the ``first`` so many, where that is known: PostgreSQL plans a statement anew each time whose length is a
-        value, as it takes the plan for any length for a dear one.
+        That number stands in the statement: PostgreSQL plans one whose length is a value anew each time, as the plan
+        for any length looks dear.
         """
         found = select(*self.columns).where(*self.scope, *self.groups).order_by(*order.clauses())
         if first:

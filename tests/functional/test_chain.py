@@ -6,17 +6,25 @@ import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import insert
 from sqlalchemy.exc import DBAPIError
+from transaction import TransactionManager
 
+import groundtransport
+from groundtransport import db
 from groundtransport.audit import checkpoints
 from groundtransport.audit.chain import canonical, make_key, text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
 from groundtransport.audit.subscriber import REST
+from groundtransport.events import Actor
+from groundtransport.records.writer import Writer
 from tests.functional.auditing import Log, changing, creating, doing
-from tests.site import JFK
+from tests.functional.editors import messages
+from tests.integrity import assert_whole
+from tests.site import JFK, Site, app_settings
 
 
 @pytest.fixture
@@ -99,6 +107,44 @@ def test_a_log_that_was_put_back_goes_on_from_there(log: Log) -> None:
         log.create("Line 3")
     log.create("Line 4")
     assert "2 entries verified, up to number 2" in log.verify()
+
+
+def test_a_change_after_one_that_was_given_up_has_its_entry(log: Log) -> None:
+    """One session, two transactions, as when a form is sent twice at once."""
+    tm = TransactionManager(explicit=True)
+    tm.begin()
+    dbsession = db.make_session(log.registry["engine"], tm)
+    writer = Writer(dbsession, log.registry.notify, log.kinds["transit"], Actor("Zoë"))
+    creating("Line 1")(writer)
+    tm.abort()
+    tm.begin()
+    creating("Line 2")(writer)
+    tm.commit()
+    dbsession.close()
+    assert [entry["changes"].count("Line 2") for entry in map(_plain, log.rows(AdminActivity))] == [1]
+    assert "1 entries verified, up to number 1" in log.verify()
+
+
+def _plain(entry: dict[str, Any]) -> dict[str, str]:
+    return {name: str(value) for name, value in entry.items()}
+
+
+def test_a_message_is_told_once_wherever_the_log_ends(site: Site) -> None:
+    """It is written with the entry, which has to be written again where another service wrote meanwhile."""
+    client = site.client()
+    for number in range(REST + 2):
+        client.create("transit", company_name=f"Line {number}")
+    messages(client, "transit")
+    other = groundtransport.main({}, **app_settings(site.url)).registry
+    with db.transaction(other["engine"]) as dbsession:
+        creating("Line of the other")(Writer(dbsession, other.notify, site.kinds["transit"], Actor("Zoë")))
+    other["engine"].dispose()
+    assert client.post("/admin/transit", {"airport_name": JFK, "company_name": "Once"}).status_int == 303
+    said = client.get("/admin/transit").html.find(id="messages")
+    assert len(said.select(".message")) == 1
+    assert "Once" in said.get_text()
+    assert not client.get("/admin/transit").html.find(id="messages").select(".message")
+    assert_whole(site)
 
 
 def test_what_was_rolled_back_leaves_no_gap(log: Log) -> None:

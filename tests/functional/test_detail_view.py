@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from groundtransport.security import Role
 from tests.functional.filling import fill
 from tests.site import JFK, Client, Site, query_of
@@ -94,3 +96,23 @@ def test_a_viewer_may_look_and_no_more(site: Site, client: Client, kind: str) ->
 
     assert shown.select_one("[data-action=delete]") is None
     assert "hidden" in shown.select_one("[data-edit]").attrs
+
+
+ENTRIES = """
+INSERT INTO admin_activity (id, at, actor, request_id, address, batch, action, kind, record_id, version, airport_code,
+label, changes, key_id, mac, search_text)
+SELECT n, now(), 'a', '', '', '', 'update', 'transit', CASE WHEN mod(n, 3) = 0 THEN 7 ELSE n END, 1, 'JFK',
+'', '{}', '', '', '' FROM generate_series(1, 9000) n
+"""
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_the_last_change_of_a_record_is_found_without_reading_all_of_them(site: Site) -> None:
+    with site.engine.begin() as connection:
+        connection.exec_driver_sql(ENTRIES)
+        connection.exec_driver_sql("ANALYZE admin_activity")
+        asked = "SELECT actor FROM admin_activity WHERE kind = 'transit' AND record_id = 7 ORDER BY id DESC LIMIT 1"
+        lines = connection.exec_driver_sql(f"EXPLAIN {asked}").scalars().all()
+        connection.rollback()
+    assert "ix_admin_activity_kind_record_id_id" in " ".join(lines)
+    assert not any("Sort" in line for line in lines)

@@ -236,13 +236,7 @@ def test_a_search_for_few_is_planned_once(crowded: Site) -> None:
     assert plans.mode == "auto"
 
 
-ENTRIES = """
-INSERT INTO admin_activity (id, at, actor, request_id, address, batch, action, kind, record_id, version, airport_code,
-label, changes, key_id, mac, search_text)
-SELECT n, now(), 'a', '', '', '', 'update', 'transit', CASE WHEN mod(n, 3) = 0 THEN 7 ELSE n END, 1, 'JFK',
-'', '{}', '', '', '' FROM generate_series(1, 9000) n
-"""
-LISTS = text(
+LIST_PLANS = text(
     "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE 'SELECT transit.id, %LIMIT 25'"
 )
 
@@ -256,21 +250,9 @@ def test_a_first_page_is_planned_once(crowded: Site, query: dict[str, str]) -> N
     for _ in range(20):
         assert client.rows("transit", length="25", **query)
     with db.reading(crowded.engine).connect() as connection:
-        plans = connection.execute(LISTS).one()
+        plans = connection.execute(LIST_PLANS).one()
     assert plans.custom_plans == 5
     assert plans.generic_plans > 5
-
-
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_the_last_change_of_a_record_is_found_without_reading_all_of_them(site: Site) -> None:
-    with site.engine.begin() as connection:
-        connection.exec_driver_sql(ENTRIES)
-        connection.exec_driver_sql("ANALYZE admin_activity")
-        asked = "SELECT actor FROM admin_activity WHERE kind = 'transit' AND record_id = 7 ORDER BY id DESC LIMIT 1"
-        lines = connection.exec_driver_sql(f"EXPLAIN {asked}").scalars().all()
-        connection.rollback()
-    assert "ix_admin_activity_kind_record_id_id" in " ".join(lines)
-    assert not any("Sort" in line for line in lines)
 
 
 def test_the_overview_counts_by_indexes_and_counters(crowded: Site) -> None:
