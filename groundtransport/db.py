@@ -191,6 +191,16 @@ def make_session(engine: Engine, tm: TransactionManager) -> Session:
     return JoinedSession(writing(engine), info={"tm": tm})  # for who must do something at the commit, too
 
 
+def of_transaction(session: Session) -> dict[str, Any]:
+    """Return the place for what belongs to a session's transaction, and is gone with it."""
+    transaction = session.info["tm"].get()
+    with suppress(KeyError):
+        kept: dict[str, Any] = transaction.data(session)
+        return kept
+    transaction.set_data(session, {})
+    return of_transaction(session)
+
+
 @contextmanager
 def transaction(engine: Engine) -> Iterator[Session]:
     """Yield the session of one writing transaction, for commands: committed at the end, undone by an exception."""

@@ -207,7 +207,7 @@ class ServerSession:
     def save_with(self, dbsession: Session) -> None:
         """Write messages and use in the request's own transaction: they are there if it is committed."""
         if self._needs_touch and not (self.is_essential or self._also):
-            go_along(dbsession, "touched", TOUCH, self._touched)
+            go_along(dbsession, TOUCH, self._touched)
             self._request.tm.get().addAfterCommitHook(self._note_commit)
 
     def _note_commit(self, committed: bool) -> None:  # noqa: FBT001  # the hook's form

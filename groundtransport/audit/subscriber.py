@@ -6,6 +6,7 @@ goes along with the entry (along.py), a row of one's own, is locked after it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Insert, Update, bindparam, insert, select, update
@@ -16,7 +17,7 @@ from groundtransport.audit import checkpoints
 from groundtransport.audit.chain import Key, canonical, text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
 from groundtransport.bulk import insert_rows
-from groundtransport.db import limit_waiting, now
+from groundtransport.db import limit_waiting, now, of_transaction
 from groundtransport.events import RecordChanged
 from groundtransport.sql import in_turn
 from groundtransport.text import PART, fold
@@ -50,17 +51,14 @@ class Auditor:
         self.clerk = checkpoints.Clerk()
         self.seen: Head | None = None  # as this process left it
         self.rest = 0  # changes until it is guessed again
-        self.statements: dict[tuple[str, ...], Insert] = {}  # by what goes along
 
     def __call__(self, event: RecordChanged) -> None:
         session = event.dbsession
-        transaction = session.info["tm"].get()
-        if session.info.get("audited") is not transaction:  # what an aborted one had queued did not happen
-            session.info |= {"audited": transaction, "audit": []}
-        if not session.info["audit"]:
+        queue = of_transaction(session).setdefault("audit", [])
+        if not queue:
             expect_last(session)
-            transaction.addBeforeCommitHook(self.write, (session,))
-        session.info["audit"].append(entry_of(event))
+            session.info["tm"].get().addBeforeCommitHook(self.write, (session,))
+        queue.append(entry_of(event))
 
     def write(self, session: Session) -> None:
         """Number, sign and insert the entries of a transaction, and move the head.
@@ -68,16 +66,15 @@ class Auditor:
         A single change takes the head for where this process left it, which spares the question. What is written then
         is written where that is true alone; where it is not, the head is asked for, and locked, as for many changes.
         """
-        queue, session.info["audit"] = session.info["audit"], []
+        kept = of_transaction(session)
+        queue = kept.pop("audit")
         guess = self.guess() if len(queue) == 1 else None
-        if guess:
-            session.info["guessed"] = session.info["tm"].get()
+        kept["has_guessed"] = guess is not None or kept.get("has_guessed", False)
         last = self.append(session, queue, guess) if guess else None
         if last is None:
             # Who guessed, now or before in this transaction, has the lock, maybe, and must not wait for its turn.
             limit_waiting(session)
-            has_guessed = session.info.get("guessed") is session.info["tm"].get()
-            found = session.execute(_HEAD if has_guessed else _HEAD_IN_TURN).one()
+            found = session.execute(_HEAD if kept["has_guessed"] else _HEAD_IN_TURN).one()
             head = Head(found.number, found.mac)
             last = self.append(session, queue, head)
             if last is None:
@@ -111,14 +108,11 @@ class Auditor:
         result: Any
         if len(entries) == 1 and session.get_bind().dialect.name == "postgresql":
             named = {f"entry_{name}": value for name, value in entries[0].items()}
-            statement = self.statements.get(tuple(others))
-            if statement is None:
-                statement = self.statements[tuple(others)] = _in_one({name: one for name, (one, _) in others.items()})
-            for _, values in others.values():
+            for _, values in others:
                 named |= values
-            result = session.execute(statement, named | moved)
+            result = session.execute(_in_one(*(other for other, _ in others)), named | moved)
             return last if result.rowcount == 1 else None
-        for other, values in others.values():
+        for other, values in others:
             session.execute(other, values)
         result = session.execute(_MOVE, moved)
         if result.rowcount != 1:
@@ -134,14 +128,15 @@ class Auditor:
             self.clerk.write(checkpoints.make(self.key, last.number, last.mac, now()))
 
 
-def _in_one(others: dict[str, Update]) -> Insert:
+@cache
+def _in_one(*others: Update) -> Insert:
     """Return the statement that moves the head and inserts one entry, if the head is where it is said to be.
 
     It executes ``others``, too.
     """
     moved = _MOVE.returning(_HEADS.c.id).cte("moved")
     whole = insert(_ENTRIES).from_select(list(_NAMED), select(*_NAMED.values()).select_from(moved))
-    whole = whole.add_cte(*(other.cte(name) for name, other in others.items()))
+    whole = whole.add_cte(*(other.cte(f"along_{number}") for number, other in enumerate(others)))
     return whole.execution_options(preserve_rowcount=True)  # of an insert, SQLAlchemy forgets it
 
 

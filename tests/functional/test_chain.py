@@ -6,7 +6,6 @@ import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from sqlalchemy import insert
@@ -121,12 +120,9 @@ def test_a_change_after_one_that_was_given_up_has_its_entry(log: Log) -> None:
     creating("Line 2")(writer)
     tm.commit()
     dbsession.close()
-    assert [entry["changes"].count("Line 2") for entry in map(_plain, log.rows(AdminActivity))] == [1]
+    (entry,) = log.rows(AdminActivity)
+    assert entry["changes"]["company_name"] == {"old": None, "new": "Line 2"}
     assert "1 entries verified, up to number 1" in log.verify()
-
-
-def _plain(entry: dict[str, Any]) -> dict[str, str]:
-    return {name: str(value) for name, value in entry.items()}
 
 
 def test_a_message_is_told_once_wherever_the_log_ends(site: Site) -> None:
