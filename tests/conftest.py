@@ -3,6 +3,8 @@
 import os
 import warnings
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
 
 import hypothesis
 import pytest
@@ -17,8 +19,8 @@ hypothesis.settings.load_profile("house")
 with warnings.catch_warnings():
     # Imported once here, so that the known farewell notices of dependencies do not meet "error" in a random test.
     warnings.simplefilter("ignore")
-    import deform  # noqa: F401
-    import pyramid.config  # noqa: F401
+    import deform  # noqa: F401  # for its warnings
+    import pyramid.config  # noqa: F401  # the same
 
 DATABASES = ("sqlite", "postgresql")
 
@@ -54,7 +56,7 @@ def empty_database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.
         yield url
 
 
-def new_database(backend, request, tmp_path_factory, name):  # type: ignore[no-untyped-def]
+def new_database(backend: str, request: Any, tmp_path_factory: Any, name: str) -> AbstractContextManager[str]:
     if backend == "sqlite":
         return _sqlite(tmp_path_factory)
     server = request.getfixturevalue("postgresql_server")

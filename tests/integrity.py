@@ -34,7 +34,7 @@ class Person(Client):
     """A client that keeps its CSRF token, so that a write is one request."""
 
     @cached_property
-    def csrf(self) -> str:  # type: ignore[override]
+    def csrf(self) -> str:  # type: ignore[override]  # kept, in place of asked
         return self.get("/login").html.find("input", {"name": "csrf_token"})["value"]
 
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 
@@ -84,7 +85,7 @@ def live() -> None:
     print("lived")
 
 
-def start(url: str):  # type: ignore[no-untyped-def]
+def start(url: str) -> Any:
     """Migrate to what is there, let Alembic write the new kind's migration, and start the application on it."""
     from alembic import command
 
@@ -116,7 +117,7 @@ def start(url: str):  # type: ignore[no-untyped-def]
     return site
 
 
-def lives_and_is_gone(site) -> None:  # type: ignore[no-untyped-def]
+def lives_and_is_gone(site: Any) -> None:
     from tests.site import JFK
 
     client = site.client()
@@ -159,7 +160,7 @@ def lives_and_is_gone(site) -> None:  # type: ignore[no-untyped-def]
     assert "Waldorf" in client.get("/admin/activity").text
 
 
-def is_guarded(site) -> None:  # type: ignore[no-untyped-def]
+def is_guarded(site: Any) -> None:
     from groundtransport.security import Role
 
     assert site.anonymous().get("/admin/shuttle").location.endswith("/login?next=/admin/shuttle")

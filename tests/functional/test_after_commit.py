@@ -27,7 +27,7 @@ Plug = Callable[[Any], None]
 def plugged(whole_site: Site, includeme: Plug) -> Iterator[Site]:
     """The application on the same database, with a plug-in that its ini names."""
     plugin = ModuleType("a_plugin")
-    plugin.includeme = includeme  # type: ignore[attr-defined]
+    plugin.includeme = includeme  # type: ignore[attr-defined]  # a module
     site = copy(whole_site)
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "a_plugin", plugin)

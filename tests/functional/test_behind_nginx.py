@@ -149,7 +149,7 @@ def test_what_a_client_says_of_its_own_way_here_is_not_believed(proxy: Proxy) ->
 
 
 def test_another_name_is_not_even_greeted(proxy: Proxy) -> None:
-    with pytest.raises(OSError), socket.create_connection(("127.0.0.1", proxy.port), 10) as raw:  # noqa: PT011
+    with pytest.raises(OSError), socket.create_connection(("127.0.0.1", proxy.port), 10) as raw:  # noqa: PT011  # whichever
         proxy.tls.wrap_socket(raw, server_hostname="evil.example")
 
 

@@ -1,5 +1,7 @@
 """One's own profile: name, password, preferences, on one page, each with its message."""
 
+from typing import Any
+
 import pytest
 from sqlalchemy import select
 
@@ -25,11 +27,11 @@ def pat(site: Site) -> Client:
     return client
 
 
-def form_of(client: Client, field: str):  # type: ignore[no-untyped-def]
+def form_of(client: Client, field: str) -> Any:
     return next(form for form in client.get("/admin/profile").forms.values() if field in form.fields)
 
 
-def message(client: Client, answer) -> str:  # type: ignore[no-untyped-def]
+def message(client: Client, answer: Any) -> str:
     assert answer.status_int == 303, answer.text
     return client.get(answer.location).html.find(id="messages").get_text().strip()
 

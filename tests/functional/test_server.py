@@ -5,6 +5,7 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -137,9 +138,9 @@ def standing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         yield found
 
 
-def is_plain_and_safe(headers: object) -> bool:
+def is_plain_and_safe(headers: Any) -> bool:
     """Whether an answer has no banner, and may be neither kept nor framed."""
-    found = {name.lower(): value for name, value in headers.items()}  # type: ignore[attr-defined]
+    found = {name.lower(): value for name, value in headers.items()}
     return (
         not {"server", "via", "x-powered-by"} & set(found)
         and found["cache-control"] == "no-store"

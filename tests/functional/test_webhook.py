@@ -366,7 +366,7 @@ def test_several_senders_share_the_work_and_keep_the_order(
         while any(row.sent_at is None for row in outbox(site)):
             send(site, receiver)
 
-    receiver.answer = lambda message: time.sleep(0.01) or 200  # type: ignore[func-returns-value]
+    receiver.answer = lambda message: time.sleep(0.01) or 200  # type: ignore[func-returns-value]  # None, so 200
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
         thread.start()

@@ -43,7 +43,7 @@ def test_one_is_done_at_a_time_in_the_order_of_arrival(lane: Lane) -> None:
         time.sleep(0.001)
         inside.remove(number)
 
-    tasks = [Task(lambda number=number: work(number)) for number in range(50)]  # type: ignore[misc]
+    tasks = [Task(lambda number=number: work(number)) for number in range(50)]  # type: ignore[misc]  # bound now
     for task in tasks:
         lane.add_task(task)
     assert all(task.done.wait(30) for task in tasks)
@@ -52,7 +52,7 @@ def test_one_is_done_at_a_time_in_the_order_of_arrival(lane: Lane) -> None:
 
 def test_a_slow_one_is_overtaken_and_its_end_lets_nobody_in(lane: Lane) -> None:
     gates = [threading.Event() for _ in range(2)]
-    tasks = [Task(lambda gate=gate: gate.wait(30)) for gate in gates] + [Task()]  # type: ignore[misc]
+    tasks = [Task(lambda gate=gate: gate.wait(30)) for gate in gates] + [Task()]  # type: ignore[misc]  # bound now
     for task in tasks:
         lane.add_task(task)
     lane.overtake()

@@ -1,5 +1,8 @@
 """Which passwords are taken, and what they are compared by."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
 from groundtransport.accounts import guessable, passwords
@@ -10,7 +13,7 @@ OWN = {"pat", "Pat", "Fernandez"}
 
 
 @pytest.fixture(autouse=True)
-def cheaply():  # type: ignore[no-untyped-def]
+def cheaply() -> Iterator[None]:
     with cheap_hashes():
         yield
 
@@ -152,7 +155,7 @@ def test_a_stranger_cannot_make_the_check_costly() -> None:
         calls: list[int] = []
         real = guessable._is_piece
 
-        def counting(*args, calls=calls, real=real):  # type: ignore[no-untyped-def]
+        def counting(*args: Any, calls: list[int] = calls, real: Any = real) -> Any:
             calls.append(1)
             return real(*args)
 

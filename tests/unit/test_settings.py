@@ -58,7 +58,7 @@ def test_every_known_setting_is_taken() -> None:
 def test_settings_are_frozen_and_do_not_show_the_secret() -> None:
     found = settings()
     with pytest.raises(AttributeError):
-        found.page_size = 10  # type: ignore[misc]
+        found.page_size = 10  # type: ignore[misc]  # that is the test
     assert SECRET not in repr(found)
 
 
