@@ -5,6 +5,7 @@ sooner, and all together later (docs/decisions.md, "One request after the other"
 """
 
 import itertools
+import threading
 import time
 
 from waitress.task import ThreadedTaskDispatcher
@@ -12,11 +13,41 @@ from waitress.task import ThreadedTaskDispatcher
 PATIENCE = 0.025  # seconds: most requests take less, and one that waits for its database shall not keep the others
 
 
+class LastFirst:
+    """Where idle threads wait, under ``lock``: who came last goes first: the processor has its memory at hand.
+
+    threading.Condition lets the one go that waited longest.
+    """
+
+    def __init__(self, lock: threading.Lock) -> None:
+        self.lock = lock
+        self._waiting: list[threading.Lock] = []
+
+    def wait(self) -> None:
+        gate = threading.Lock()
+        gate.acquire()
+        self._waiting.append(gate)
+        self.lock.release()
+        try:
+            gate.acquire()
+        finally:
+            self.lock.acquire()
+
+    def notify(self) -> None:
+        if self._waiting:
+            self._waiting.pop().release()
+
+    def notify_all(self) -> None:
+        while self._waiting:
+            self.notify()
+
+
 class Lane(ThreadedTaskDispatcher):
     """Begins tasks in the order of arrival, ``width`` at a time; who takes longer than ``patience`` is overtaken."""
 
     def __init__(self, threads: int, width: int = 1, patience: float = PATIENCE) -> None:
         super().__init__()
+        self.queue_cv = LastFirst(self.lock)
         self.width, self.patience = width, patience
         self._numbers = itertools.count()
         self._at_work: dict[int, float] = {}  # tasks by number, the oldest first: when they began

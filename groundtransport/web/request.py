@@ -1,4 +1,4 @@
-"""The request: Pyramid's, with its body in memory, with our own cookies alone, and without endless lists.
+"""The request: Pyramid's, with its body in memory, with our own cookies alone, without endless lists, and of one class.
 
 The guard has refused a body that is too large for that.
 """
@@ -6,6 +6,8 @@ The guard has refused a body that is too large for that.
 import re
 from typing import Any
 
+from pyramid.config import Configurator
+from pyramid.interfaces import IRequestExtensions
 from pyramid.request import Request
 
 # Our own never hold more. WebOb reads a header of 64 KiB that is no cookie for minutes, and of one that is not UTF-8,
@@ -27,3 +29,16 @@ class MemoryRequest(Request):
         for name in LISTS:
             if len(environ.get(f"HTTP_{name}", "")) > LIST_MAX:
                 del environ[f"HTTP_{name}"]  # as if they had no preference
+
+
+def complete(config: Configurator) -> None:
+    """Put what ``config.add_request_method`` has added on the class of the requests; called last, before the start.
+
+    Pyramid makes a new class for every request, where there are properties, and gives it each method: Python finds
+    nothing again that it knows of the class of the request before.
+    """
+    config.commit()
+    added = config.registry.queryUtility(IRequestExtensions)
+    config.set_request_factory(type("AdminRequest", (MemoryRequest,), {**added.methods, **added.descriptors}))
+    added.methods.clear()
+    added.descriptors.clear()

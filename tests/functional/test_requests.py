@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pyramid.events import NewRequest
+
 from tests.site import JFK, Client, Site
 
 ELSEWHERE = [
@@ -99,3 +101,20 @@ def test_a_refusal_is_problem_details_for_a_program(client: Client, kind: str) -
 
     assert (answer.status_int, answer.content_type) == (400, "application/problem+json")
     assert answer.json["status"] == 400
+
+
+def test_requests_are_of_one_class(site: Site, client: Client) -> None:
+    """Pyramid makes one for each, unless request.complete spares it; Python then knows nothing of it."""
+    classes: list[type] = []
+
+    def note(event: Any) -> None:
+        classes.append(type(event.request))
+
+    site.registry.registerHandler(note, (NewRequest,))
+    try:
+        client.get("/admin/transit")
+        client.get("/login")
+    finally:
+        site.registry.unregisterHandler(note, (NewRequest,))
+    assert len(classes) == 2
+    assert classes[0] is classes[1]

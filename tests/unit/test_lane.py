@@ -106,3 +106,14 @@ def test_a_wider_lane_lets_as_many_work() -> None:
     gate.set()
     assert tasks[4].done.wait(30)
     lane.shutdown()
+
+
+def test_the_thread_that_worked_last_works_next(lane: Lane) -> None:
+    names: list[str] = []
+    for _ in range(20):
+        while lane.active_count:  # until all wait
+            time.sleep(0.001)
+        task = Task(lambda: names.append(threading.current_thread().name))
+        lane.add_task(task)
+        assert task.done.wait(30)
+    assert len(set(names)) == 1
