@@ -48,7 +48,7 @@ class AdminSession(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("admin_user.id"), index=True)
     epoch: Mapped[int]
     created_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now)
-    seen_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now, index=True)
+    seen_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now)  # no index: each save changes it
     # Where it began, and what the browser called itself.
     address: Mapped[str] = mapped_column(String(ADDRESS_MAX), default="")
     user_agent: Mapped[str] = mapped_column(String(AGENT_MAX), default="")
