@@ -36,7 +36,7 @@ from groundtransport.web.client import address_of, agent_of
 log = logging.getLogger(__name__)
 
 SEEN_EVERY = timedelta(minutes=1)
-MESSAGES = 3  # that wait for the next page at most: a program never looks at one, and they travel with every request
+MESSAGES = 5  # that wait for the next page at most: a program never looks at one, and they travel with every request
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 
 
