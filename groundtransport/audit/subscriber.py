@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Insert, Update, bindparam, insert, select, update
+from sqlalchemy import Insert, Update, bindparam, exists, insert, select, update
 from sqlalchemy.orm import Session
 
-from groundtransport.along import expect_last, waiting_for
+from groundtransport.along import Waiting, expect_last, waiting_for
 from groundtransport.audit import checkpoints
 from groundtransport.audit.chain import Key, canonical, text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
@@ -67,16 +67,16 @@ class Auditor:
         is written where that is true alone; where it is not, the head is asked for, and locked, as for many changes.
         """
         kept = of_transaction(session)
-        queue = kept.pop("audit")
+        queue, others = kept.pop("audit"), waiting_for(session)
         guess = self.guess() if len(queue) == 1 else None
         kept["has_guessed"] = guess is not None or kept.get("has_guessed", False)
-        last = self.append(session, queue, guess) if guess else None
+        last = self.append(session, queue, guess, others) if guess else None
         if last is None:
             # Who guessed, now or before in this transaction, has the lock, maybe, and must not wait for its turn.
             limit_waiting(session)
             found = session.execute(_HEAD if kept["has_guessed"] else _HEAD_IN_TURN).one()
             head = Head(found.number, found.mac)
-            last = self.append(session, queue, head)
+            last = self.append(session, queue, head, others)
             if last is None:
                 raise RuntimeError("the locked head of the activity log was moved")
             if guess:
@@ -90,10 +90,10 @@ class Auditor:
             return None
         return self.seen
 
-    def append(self, session: Session, queue: list[dict[str, Any]], head: Head) -> Head | None:
-        """Write entries after ``head`` and return the new one; None, and no entry, where it is not the head.
+    def append(self, session: Session, queue: list[dict[str, Any]], head: Head, others: Waiting) -> Head | None:
+        """Write entries after ``head``, and what goes along, and return the new one; None where it is not the head.
 
-        What goes along is written either way.
+        Nothing is written then, nor locked but the head: who waits for it must hold no row that the next one needs.
         """
         moment, mac = now(), head.mac
         entries = []
@@ -104,7 +104,6 @@ class Auditor:
         last = Head(entries[-1]["id"], mac)
         moved = {"before": head.number, "before_mac": head.mac, "last": last.number, "last_mac": last.mac}
         limit_waiting(session)
-        others = waiting_for(session)
         result: Any
         if len(entries) == 1 and session.get_bind().dialect.name == "postgresql":
             named = {f"entry_{name}": value for name, value in entries[0].items()}
@@ -130,13 +129,14 @@ class Auditor:
 
 @cache
 def _in_one(*others: Update) -> Insert:
-    """Return the statement that moves the head and inserts one entry, if the head is where it is said to be.
+    """Return the statement that moves the head, inserts one entry and executes ``others``: all, or nothing of it.
 
-    It executes ``others``, too.
+    It does if the head is where it is said to be.
     """
     moved = _MOVE.returning(_HEADS.c.id).cte("moved")
     whole = insert(_ENTRIES).from_select(list(_NAMED), select(*_NAMED.values()).select_from(moved))
-    whole = whole.add_cte(*(other.cte(f"along_{number}") for number, other in enumerate(others)))
+    is_moved = exists(select(moved.c.id))
+    whole = whole.add_cte(*(other.where(is_moved).cte(f"along_{number}") for number, other in enumerate(others)))
     return whole.execution_options(preserve_rowcount=True)  # of an insert, SQLAlchemy forgets it
 
 

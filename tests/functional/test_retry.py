@@ -1,18 +1,28 @@
 """A serialization failure is tried again before anybody sees it."""
 
 import psycopg.errors
+import pytest
 from sqlalchemy.exc import OperationalError
 
 from groundtransport.events import RecordCreated
 from tests.site import JFK, Client, Site
 
 
-def test_a_serialization_failure_is_tried_again_and_makes_one_record(site: Site, client: Client, kind: str) -> None:
-    failures = [psycopg.errors.SerializationFailure("could not serialize access"), psycopg.errors.DeadlockDetected()]
+@pytest.mark.parametrize("at_the_commit", [False, True])
+def test_a_serialization_failure_is_tried_again_and_makes_one_record(
+    site: Site, client: Client, kind: str, at_the_commit: bool
+) -> None:
+    failures: list[Exception] = [psycopg.errors.SerializationFailure("no"), psycopg.errors.DeadlockDetected("no")]
 
-    def unlucky(event: RecordCreated) -> None:
+    def fail() -> None:
         if failures:
             raise OperationalError("COMMIT", {}, failures.pop())
+
+    def unlucky(event: RecordCreated) -> None:
+        if at_the_commit:
+            event.dbsession.info["tm"].get().addBeforeCommitHook(fail)
+        else:
+            fail()
 
     site.registry.registerHandler(unlucky, (RecordCreated,))
     try:
