@@ -9,7 +9,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import pyramid_retry
 import pyramid_tm
 from pyramid.tweens import INGRESS
 from sqlalchemy import (
@@ -25,7 +24,6 @@ from sqlalchemy import (
     make_url,
     text,
 )
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import DeclarativeBase, Session
 from transaction import TransactionManager
 from transaction.interfaces import NoTransaction
@@ -243,28 +241,21 @@ def veto(request: Any, response: Any) -> bool:
 
 
 def tween(handler: Any, registry: Any) -> Any:
-    """Just over the transaction's: pyramid_tm leaves one whose commit failed behind, with its locks, and for good.
+    """Just over the transaction's: pyramid_tm leaves one whose commit failed behind, with its locks, and not to be retried.
 
-    At the commit the last entry of the log is written: as anywhere, who lost to another transaction there tries again.
+    The entry of the log is written then: who loses to another transaction there may try again, as before.
     """
 
     def abort_what_failed(request: Any) -> Any:
         response = handler(request)
         if writes(request):
-            error = getattr(request, "exception", None)
-            if isinstance(error, DBAPIError) and _lost(error):
-                pyramid_retry.mark_error_retryable(error)
             with suppress(NoTransaction):
+                if getattr(request, "exc_info", None) is not None:
+                    pyramid_tm.maybe_tag_retryable(request, request.exc_info)
                 request.tm.abort()
         return response
 
     return abort_what_failed
-
-
-def _lost(error: DBAPIError) -> bool:
-    """Whether PostgreSQL undid the transaction for another one's sake: SQLSTATE class 40."""
-    state: str = getattr(error.orig, "sqlstate", None) or ""
-    return state.startswith("40")
 
 
 def includeme(config: Any) -> None:

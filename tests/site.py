@@ -144,7 +144,10 @@ class Client:
 
     @property
     def csrf(self) -> str:
-        """The token of this client's session, as any page's form holds it."""
+        return self.ask_for_csrf()
+
+    def ask_for_csrf(self) -> str:
+        """Return the token of this client's session, as any page's form holds it."""
         found = re.search(r'name="csrf_token" value="([0-9a-f]+)"', self.get("/login").text)
         assert found, "the page has no token"
         return found[1]

@@ -244,13 +244,14 @@ class ServerSession:
         elif self._renewed:
             connection.execute(delete(AdminSession).where(AdminSession.token_hash == hash_of(self._old_token)))
         elif self._signed_in:
+            # The person first, then sessions: as who ends a person's sessions locks them.
+            person = AdminUser.id == self._new_row["user_id"]
+            connection.execute(update(AdminUser).where(person).values(signed_in_at=now()))
             gone = AdminSession.token_hash == hash_of(self._old_token)
             stale = AdminSession.seen_at < now() - timedelta(seconds=self._settings.session_absolute)
             connection.execute(delete(AdminSession).where(gone | stale))
             values = {"token_hash": hash_of(self._token), "data": self._data, **self._new_row}
             connection.execute(insert(AdminSession).values(values))
-            person = AdminUser.id == self._new_row["user_id"]
-            connection.execute(update(AdminUser).where(person).values(signed_in_at=now()))
         elif self._needs_touch:
             connection.execute(TOUCH, self._touched)
 

@@ -111,12 +111,12 @@ class Auditor:
                 named |= values
             result = session.execute(_in_one(*(other for other, _ in others)), named | moved)
             return last if result.rowcount == 1 else None
-        for other, values in others:
-            session.execute(other, values)
         result = session.execute(_MOVE, moved)
         if result.rowcount != 1:
             return None
         insert_rows(session, AdminActivity, entries)
+        for other, values in others:
+            session.execute(other, values)
         return last
 
     def done(self, committed: bool, last: Head, count: int) -> None:  # noqa: FBT001  # the hook's form

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from pyramid.config import Configurator
-from pyramid.interfaces import IRequestExtensions
+from pyramid.interfaces import IRequestExtensions, IRequestFactory
 from pyramid.request import Request
 
 # Our own never hold more. WebOb reads a header of 64 KiB that is no cookie for minutes, and of one that is not UTF-8,
@@ -38,7 +38,7 @@ def complete(config: Configurator) -> None:
     nothing again that it knows of the class of the request before.
     """
     config.commit()
-    added = config.registry.queryUtility(IRequestExtensions)
-    config.set_request_factory(type("AdminRequest", (MemoryRequest,), {**added.methods, **added.descriptors}))
+    ours, added = map(config.registry.queryUtility, (IRequestFactory, IRequestExtensions))
+    config.set_request_factory(type(ours.__name__, (ours,), {**added.methods, **added.descriptors}))
     added.methods.clear()
     added.descriptors.clear()
