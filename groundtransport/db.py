@@ -241,7 +241,7 @@ def veto(request: Any, response: Any) -> bool:
 
 
 def tween(handler: Any, registry: Any) -> Any:
-    """Just over the transaction's: pyramid_tm leaves one whose commit failed behind, with its locks, and tries it once only.
+    """Just over the transaction's: pyramid_tm leaves one whose commit failed behind, with its locks, and never retries.
 
     The entry of the log is written then: who loses to another transaction there may try again, as before.
     """
