@@ -14,7 +14,7 @@ PATIENCE = 0.025  # seconds: most requests take less, and one that waits for its
 
 
 class LastFirst:
-    """Where idle threads wait, under ``lock``: who came last goes first: the processor has its memory at hand.
+    """Where idle threads wait, under ``lock``: who came last goes first: what it works with is in the processor yet.
 
     threading.Condition lets the one go that waited longest.
     """
