@@ -3,6 +3,7 @@
 The guard has refused a body that is too large for that.
 """
 
+import math
 import re
 from typing import Any
 
@@ -19,6 +20,8 @@ LIST_MAX = 1_000  # characters; a browser's longest has 150
 
 
 class MemoryRequest(Request):
+    # The guard says better of one that came in; a request that a command or pshell makes has no end of its time.
+    id, began = "-", math.inf
     # WebOb's limit is 10 KiB; beyond it, a temporary file stays open until the garbage is collected.
     request_body_tempfile_limit = 1 << 40
 

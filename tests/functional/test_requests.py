@@ -3,6 +3,8 @@
 from typing import Any
 
 from pyramid.events import NewRequest
+from pyramid.scripting import prepare
+from sqlalchemy import select
 
 from tests.site import JFK, Client, Site
 
@@ -118,3 +120,9 @@ def test_requests_are_of_one_class(site: Site, client: Client) -> None:
         site.registry.unregisterHandler(note, (NewRequest,))
     assert len(classes) == 2
     assert classes[0] is classes[1]
+
+
+def test_a_request_that_did_not_come_in_can_ask_the_database(site: Site) -> None:
+    """As in pshell."""
+    with prepare(registry=site.registry) as prepared:
+        assert prepared["request"].dbsession.scalar(select(1)) == 1
