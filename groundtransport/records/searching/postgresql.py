@@ -25,7 +25,6 @@ from sqlalchemy.sql.util import ClauseAdapter
 
 from groundtransport.indexes.postgresql import RARE_SIGNS, rare_signs
 from groundtransport.indexes.tables import ALL
-from groundtransport.recent import Recent
 from groundtransport.records import counters
 from groundtransport.records.budget import LIMITING, OutOfTime, planning_once
 from groundtransport.records.conditions import named_holds, spellings, texts
@@ -35,8 +34,6 @@ from groundtransport.records.search import TERMS_MAX, airport_mark, like, tellin
 from groundtransport.records.searching import memory
 from groundtransport.records.searching.base import EXACT, SAMPLE, SAMPLES, WALK_MAX, Search
 
-# Of searches that match few: how many do, and can at most. The same search again, or its next page, needs no guess.
-_GUESSES: Recent[tuple[int, int]] = Recent(seconds=60)
 GUESSED = 3 * EXACT // 2  # matches: few, as far as one can guess
 RARE = 4  # of so many records one has a value for whose sake its index is read, too
 
@@ -51,7 +48,7 @@ class PostgreSQLSearch(Search):
         if not self.is_indexed:
             self.look_around()
             return self.find_short(window)
-        recalled = _GUESSES.get(self.engine, self.key)
+        recalled = memory.GUESSED.get(self.engine, self.key)  # the same search again, or its next page
         if recalled:
             self.is_known = True
             self.guessed, self.most = recalled
@@ -72,7 +69,7 @@ class PostgreSQLSearch(Search):
             rows = self.last_resort(window)
             return self.answer(window, rows, max(self.guessed, len(rows)), is_estimate=True)
         if not self.is_known:
-            _GUESSES.put(self.engine, self.key, (self.guessed, self.most))
+            memory.GUESSED.put(self.engine, self.key, (self.guessed, self.most))
         return self.answer(window, rows, self.number or 0, is_estimate=False)
 
     @property
@@ -125,14 +122,16 @@ class PostgreSQLSearch(Search):
 
     def _facts(self) -> Select[Any]:
         name, live = self.kind.table, "deleted_at" if "deleted_at" in self.table.c else ""
-        guesses = [
-            func.record_estimate(name, live, bindparam(of, type_=ARRAY(Text()))).label(of)
+        most = select(counters.kept(name, *counters.named(*self.counted)).label("most")).subquery()
+        guess: dict[str, ColumnElement[Any]] = {
+            of: func.record_estimate(name, live, bindparam(of, type_=ARRAY(Text())))
             for of in (["patterns", "signs"] if self.signs else ["patterns"])
-        ]
-        of = select(*guesses).subquery()
+        }
+        # Of an airport with few records, few match: that spares the dearest part of the question.
+        guess["patterns"] = case((most.c.most <= GUESSED, most.c.most), else_=guess["patterns"])
+        of = select(most.c.most, *(one.label(name) for name, one in guess.items())).subquery()
         plans = [planning_once(of.c.patterns <= GUESSED)] if self.is_indexed else []
-        most = counters.kept(name, *counters.named(*self.counted))
-        return select(counters.kept(name), most, *of.c, LIMITING, *plans)
+        return select(counters.kept(name), *of.c, LIMITING, *plans)
 
     def sorted(self, window: Window) -> list[Row[Any]]:
         """Return rows of all matches, whose number is known then."""
