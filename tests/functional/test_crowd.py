@@ -200,13 +200,19 @@ def test_one_create_form_sent_many_times_at_once_makes_one_record(site: Site, ki
     assert_whole(site)
 
 
-def test_one_form_sent_by_a_browser_that_is_one_session_makes_one_record(site: Site) -> None:
-    """A double click: the same cookie, too."""
+def windows_of_one(site: Site, number: int) -> list[Person]:
+    """Return so many windows of one browser: they have the same cookie."""
     first = person(site)
-    windows = [Person(site) for _ in range(6)]
+    windows = [Person(site) for _ in range(number)]
     for window in windows:
         window.app.cookiejar = first.app.cookiejar
         assert window.csrf == first.csrf
+    return windows
+
+
+def test_one_form_sent_by_a_browser_that_is_one_session_makes_one_record(site: Site) -> None:
+    """A double click: the same cookie, too."""
+    windows = windows_of_one(site, 6)
     fields = {"airport_name": JFK, "company_name": "Clicked", "form_token": "clicked-many-times"}
     answers = at_once(len(windows), lambda number: windows[number].post("/admin/transit", fields).status_int)
     assert answers == [303] * len(windows)
@@ -216,11 +222,7 @@ def test_one_form_sent_by_a_browser_that_is_one_session_makes_one_record(site: S
 
 def test_many_windows_of_one_session_save_without_a_deadlock(site: Site) -> None:
     """All change its messages, and the end of the log: in the same order, whoever guessed that end wrong."""
-    first = person(site)
-    windows = [Person(site) for _ in range(8)]
-    for window in windows:
-        window.app.cookiejar = first.app.cookiejar
-        assert window.csrf == first.csrf
+    windows = windows_of_one(site, 8)
     deadlocks = []
 
     def note(context: Any) -> None:
