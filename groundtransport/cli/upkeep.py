@@ -13,7 +13,7 @@ def check(office: Office) -> None:
     """Compare the counters, the search texts and the search index with the records. Ends with 1 if one is wrong."""
     wrong = 0
     for kind in office.registry["kinds"].values():
-        # A transaction, for one view of it; rolled back.
+        # A transaction that is rolled back.
         with db.writing(db.indexing(office.engine)).connect() as connection:
             for finding in upkeep.check(connection, kind):
                 click.echo(finding)

@@ -1,6 +1,7 @@
 """Making what a table has besides its columns, and finding out what of it is missing."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from types import ModuleType
 
 from sqlalchemy import Connection, Engine, MetaData, text
@@ -99,21 +100,41 @@ def hold_writers(connection: Connection, facts: Indexed) -> None:
 
 def miscounted(connection: Connection, facts: Indexed) -> Iterator[tuple[str, int, int]]:
     """Yield the counters that are wrong: name, what they say, what there is. In a transaction that is rolled back."""
-    kept = _counters(connection, facts)
-    with connection.begin_nested() as undone:
-        run(connection, dialect_of(connection).count_anew(facts))
-        found = _counters(connection, facts)
-        undone.rollback()
+    with _at_one_moment(connection) as one:
+        kept = _counters(one, facts)
+        with one.begin_nested() as undone:
+            run(one, dialect_of(one).count_anew(facts))
+            found = _counters(one, facts)
+            undone.rollback()
     for name in sorted({**kept, **found}):
         if kept.get(name, 0) != found.get(name, 0):
             yield name, kept.get(name, 0), found.get(name, 0)
 
 
+@contextmanager
+def _at_one_moment(connection: Connection) -> Iterator[Connection]:
+    """Yield a connection that sees what was committed at one moment, whoever writes meanwhile.
+
+    On SQLite that is the connection itself, which keeps writers away. On PostgreSQL it is another one, and nobody moves
+    changes into the counters until it is given back: the lock is taken before the moment, or it would be too late.
+    """
+    if connection.dialect.name != "postgresql":
+        yield connection
+        return
+    with connection.engine.connect() as one:
+        one.execute(text("SELECT pg_advisory_lock(hashtext('record_fold'))"))
+        one.commit()
+        try:
+            yield one.execution_options(isolation_level="REPEATABLE READ")
+        finally:
+            one.rollback()
+            one.execute(text("SELECT pg_advisory_unlock(hashtext('record_fold'))"))
+            one.commit()
+
+
 def _counters(connection: Connection, facts: Indexed) -> dict[str, int]:
     """Return what the counters of a table say, by name."""
     if connection.dialect.name == "postgresql":
-        # Nobody else moves changes meanwhile: what they did not commit yet would be missing, or waited for.
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('record_fold'))"))
         connection.execute(text("SELECT record_fold()"))
     counts = text("SELECT airport_code || '/' || choice, n FROM record_count WHERE kind = :kind")
     blocks = text("SELECT 'block ' || block, n FROM record_block WHERE kind = :kind")

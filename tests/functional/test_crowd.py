@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import event
 
 from groundtransport import db
+from groundtransport.records import upkeep
 from groundtransport.resources import record_by_id
 from groundtransport.security import Role
 from tests.integrity import Person, assert_whole, at_once, person, rows
@@ -197,6 +198,32 @@ def test_one_create_form_sent_many_times_at_once_makes_one_record(site: Site, ki
         assert at_once(len(people), send) == [303] * len(people)
         assert (len(rows(site)), len(site.entries())) == (turn, turn)
     assert people[0].get(f"/admin/{kind}").text.count("was created") == 5  # each answer led to the first result
+    assert_whole(site)
+
+
+def test_a_check_beside_writers_finds_nothing_wrong(site: Site) -> None:
+    writers = [person(site) for _ in range(3)]
+    end = threading.Event()
+
+    def write(writer: Person) -> None:
+        turn = 0
+        while not end.is_set():
+            turn += 1
+            fields = {"airport_name": JFK, "company_name": f"Turn {turn}"}
+            assert writer.post("/admin/transit", fields).status_int == 303
+
+    def look() -> list[str]:
+        found: list[str] = []
+        try:
+            for _ in range(20):
+                with db.writing(site.engine).connect() as connection:
+                    found += upkeep.check(connection, site.kinds["transit"])
+            return found
+        finally:
+            end.set()
+
+    answers = at_once(4, lambda number: look() if number == 3 else write(writers[number]))
+    assert answers == [None, None, None, []]
     assert_whole(site)
 
 
