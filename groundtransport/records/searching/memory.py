@@ -22,7 +22,7 @@ State = tuple[int, int, int]
 _FOUND: Recent[tuple[State, "array[int]"]] = Recent(SECONDS, most=64)  # a megabyte at most
 _COUNTED: Recent[tuple[State, int, bool]] = Recent(SECONDS)
 # Of searches that match few, by PostgreSQL: how many are guessed, and how many can at most.
-GUESSED: Recent[tuple[int, int]] = Recent(SECONDS)
+GUESSES: Recent[tuple[int, int]] = Recent(SECONDS)
 _HEAD = table("audit_head", column("id"), column("number"))
 
 
@@ -40,7 +40,7 @@ def state_of(row: Any) -> State:
 
 def forget(engine: Engine) -> None:
     """Forget all: the log begins anew."""
-    for known in (_FOUND, _COUNTED, GUESSED):
+    for known in (_FOUND, _COUNTED, GUESSES):
         known.forget(engine)
 
 

@@ -48,7 +48,7 @@ class PostgreSQLSearch(Search):
         if not self.is_indexed:
             self.look_around()
             return self.find_short(window)
-        recalled = memory.GUESSED.get(self.engine, self.key)  # the same search again, or its next page
+        recalled = memory.GUESSES.get(self.engine, self.key)  # the same search again, or its next page
         if recalled:
             self.is_known = True
             self.guessed, self.most = recalled
@@ -69,7 +69,7 @@ class PostgreSQLSearch(Search):
             rows = self.last_resort(window)
             return self.answer(window, rows, max(self.guessed, len(rows)), is_estimate=True)
         if not self.is_known:
-            memory.GUESSED.put(self.engine, self.key, (self.guessed, self.most))
+            memory.GUESSES.put(self.engine, self.key, (self.guessed, self.most))
         return self.answer(window, rows, self.number or 0, is_estimate=False)
 
     @property
@@ -122,14 +122,15 @@ class PostgreSQLSearch(Search):
 
     def _facts(self) -> Select[Any]:
         name, live = self.kind.table, "deleted_at" if "deleted_at" in self.table.c else ""
-        most = select(counters.kept(name, *counters.named(*self.counted)).label("most")).subquery()
-        guess: dict[str, ColumnElement[Any]] = {
-            of: func.record_estimate(name, live, bindparam(of, type_=ARRAY(Text())))
-            for of in (["patterns", "signs"] if self.signs else ["patterns"])
-        }
+        most = select(counters.kept(name, *counters.named(*self.counted)).label("most")).subquery().c.most
+
+        def guess(texts: str) -> Any:
+            return func.record_estimate(name, live, bindparam(texts, type_=ARRAY(Text())))
+
         # Of an airport with few records, few match: that spares the dearest part of the question.
-        guess["patterns"] = case((most.c.most <= GUESSED, most.c.most), else_=guess["patterns"])
-        of = select(most.c.most, *(one.label(name) for name, one in guess.items())).subquery()
+        patterns = case((most <= GUESSED, most), else_=guess("patterns")).label("patterns")
+        signs = [guess("signs").label("signs")] if self.signs else []
+        of = select(most, patterns, *signs).subquery()
         plans = [planning_once(of.c.patterns <= GUESSED)] if self.is_indexed else []
         return select(counters.kept(name), *of.c, LIMITING, *plans)
 
