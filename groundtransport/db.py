@@ -194,11 +194,12 @@ def make_session(engine: Engine, tm: TransactionManager) -> Session:
 def of_transaction(session: Session) -> dict[str, Any]:
     """Return the place for what belongs to a session's transaction, and is gone with it."""
     transaction = session.info["tm"].get()
-    with suppress(KeyError):
+    try:
         kept: dict[str, Any] = transaction.data(session)
-        return kept
-    transaction.set_data(session, {})
-    return of_transaction(session)
+    except KeyError:
+        kept = {}
+        transaction.set_data(session, kept)
+    return kept
 
 
 @contextmanager
