@@ -14,7 +14,7 @@ PATIENCE = 0.025  # seconds: most requests take less, and one that waits for its
 
 
 class LastFirst:
-    """Where idle threads wait, under ``lock``: who came last goes first: what it works with is in the processor yet.
+    """Where idle threads wait, under ``lock``. Who came last goes first: the processor holds yet what it works with.
 
     threading.Condition lets the one go that waited longest.
     """

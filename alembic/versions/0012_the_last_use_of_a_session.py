@@ -1,6 +1,6 @@
 """No index of when a session was used: each save wrote all its indexes anew for that, and few rows stand there"""
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 
 from alembic import op
 
@@ -23,6 +23,6 @@ def downgrade() -> None:
         op.create_index(NAME, "admin_session", ["seen_at"], postgresql_concurrently=True)
 
 
-def without_waiting():  # type: ignore[no-untyped-def]  # Alembic's context has no type
+def without_waiting() -> AbstractContextManager[None]:
     """PostgreSQL then keeps nobody from writing meanwhile."""
     return op.get_context().autocommit_block() if op.get_bind().dialect.name == "postgresql" else nullcontext()
