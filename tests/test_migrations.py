@@ -115,19 +115,22 @@ def test_an_upgrade_of_a_current_database_leaves_its_rows(engine: Engine) -> Non
 @pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
 def test_the_index_of_rare_signs_is_made_while_others_write(engine: Engine) -> None:
     """It is found by its expression: the migration's and today's are the same. What was left half made is made anew."""
-    migration.upgrade(engine, "0008")
-    signs = text("SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indexrelid = 'ix_transit_signs'::regclass")
+    migration.upgrade(engine, "0012")
+    signs = text(
+        "SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indexrelid = 'ix_transit_rare_signs'::regclass"
+    )
     with engine.begin() as connection:
         today = connection.scalar(signs)  # made with the other indexes, where there were no rows yet
-        connection.execute(text("DROP INDEX ix_transit_signs"))
-        connection.execute(text("CREATE INDEX ix_transit_signs ON transit (id)"))
+        connection.execute(text("DROP INDEX ix_transit_rare_signs"))
+        connection.execute(text("CREATE INDEX ix_transit_rare_signs ON transit (id)"))
         connection.execute(
-            text("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'ix_transit_signs'::regclass")
+            text("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'ix_transit_rare_signs'::regclass")
         )
-        connection.execute(text("DROP INDEX ix_scheduledbus_signs"))
+        connection.execute(text("DROP INDEX ix_scheduledbus_rare_signs"))
     migration.upgrade(engine)
     with engine.connect() as connection:
         assert connection.scalar(signs) == today
+        assert connection.scalar(text("SELECT to_regclass('ix_transit_signs')")) is None
     assert differences(engine) == []
 
 

@@ -74,7 +74,7 @@ def lacking(table: str, gap: str) -> str:
 
 def of_searches(table: str) -> tuple[str, str]:
     """Return the names of the indexes of searches: of trigrams, and of rare signs."""
-    return f"ix_{table}_search", f"ix_{table}_signs"
+    return f"ix_{table}_search", f"ix_{table}_rare_signs"
 
 
 def _manner(column: Any) -> str:

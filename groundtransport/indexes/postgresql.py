@@ -18,11 +18,16 @@ ANALYZED_FROM, ANALYZED_SHARE = 50, 0.1
 # Rows wait in a list and enter the index of searches together, some hundred times a word's pieces in one go: that takes
 # a fifth of the time. Every search reads the list, so it is kept short: 256 KiB are about 120 rows, and 0.2 ms.
 WAITING = "fastupdate = on, gin_pending_list_limit = 256"
-# The signs of a text that are rare in names, addresses and numbers, rare letters and all other scripts among them, have
-# an index of their own: trigrams know no word of one or two characters, and of punctuation nothing at all. One regular
-# expression for both languages, Python's and PostgreSQL's. Whoever changes it writes a migration that makes the indexes
-# anew: one of another expression is never asked, and nothing notices.
-USUAL_SIGNS = r"""[\u0001-\u0020a-ik-pr-wy0-9&'()+,./:@#"-]+"""
+# What stands after a Latin letter or a digit, but for other scripts. pg_trgm asks its index for each of such signs if
+# none is beyond U+07FF (MAX_SIMPLE_CHR of PostgreSQL's regular expressions); one of capitals besides, and it asks none.
+USUAL_AFTER = r"a-z0-9æðøþđħıłŋœŧ\u0001-/:-@\[-`{-\u007f"
+MARKS = "&'()+,./:-"
+# The signs of a text that are rare in names, addresses and numbers, all other scripts among them, have an index of
+# their own: trigrams know no word of one or two characters, and of punctuation nothing at all. Usual ones are rare
+# before what they rarely stand before: a letter before another script, a mark before a mark. One regular expression
+# for both languages, Python's and PostgreSQL's. Whoever changes it gives its index another name, by a migration: one of
+# another expression is never asked, and nothing notices.
+USUAL_SIGNS = rf"(?:[\u0001-\u0020]|[a-z0-9](?![^{USUAL_AFTER}])|[{MARKS}](?![{MARKS}]))+"
 RARE_SIGNS = "string_to_array(regexp_replace(search_text, '{}', '', 'g'), NULL)".format(USUAL_SIGNS.replace("'", "''"))
 
 # Moves the noted changes into the counters. Only one transaction does so at a time; nobody waits for it.
@@ -81,7 +86,7 @@ def parts(facts: Indexed) -> Iterator[Part]:
     name = f"ix_{table}_search"
     gin = f"USING gin (search_text gin_trgm_ops) WITH ({WAITING})"
     yield Part("index", name, f"CREATE INDEX {name} ON {table} {gin}{live}")
-    name = f"ix_{table}_signs"
+    name = f"ix_{table}_rare_signs"
     yield Part("index", name, f"CREATE INDEX {name} ON {table} USING gin (({RARE_SIGNS})) WITH ({WAITING}){live}")
     yield Part("function", f"{table}_count()", _function(facts))
     for event, tables in _EVENTS.items():
@@ -97,9 +102,23 @@ _EVENTS = {
 }
 
 
-def rare_signs(text: str) -> list[str]:
-    """Return the signs of a folded text that RARE_SIGNS finds in it, each once."""
-    return sorted(set(re.sub(USUAL_SIGNS, "", text)))
+def rare_signs(text: str) -> set[str]:
+    """Return the signs that RARE_SIGNS finds in a folded text; in any that holds it, it finds these at least."""
+    return set(re.sub(USUAL_SIGNS, "", text))
+
+
+def is_pair(text: str) -> bool:
+    """Whether the index of trigrams can be asked for this text of two characters, by ``continued``."""
+    return re.fullmatch("[a-z0-9]{2}", text) is not None
+
+
+def continued(pair: str) -> str:
+    """Return the regular expression of a pair and what usually follows: the index has some fifty trigrams of it.
+
+    A text that holds the pair, but not so, has its second character among the rare signs. Nothing ends with a pair:
+    behind it, there is a separator at least.
+    """
+    return f"{pair}[{USUAL_AFTER}]"
 
 
 def _key(column: str, manner: str) -> str:

@@ -191,6 +191,7 @@ RECORDS = [
         (None, "São Paulo 5477"),
         ("Zürich–Élan", "12/14 Main St."),
         ("東京バス", "Ｆｕｌｌ width ４２"),
+        ("ABバスxy -- Køk", "O’Hare ((b))"),
     ]
     for phone in ["(718) 217-5477", "+41 44 123 45 67", None]
     for airport in [JFK, HEATHROW]

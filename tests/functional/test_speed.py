@@ -12,7 +12,7 @@ from sqlalchemy import event, text
 from groundtransport import db, settings
 from groundtransport.audit.subscriber import REST
 from groundtransport.indexes import Indexed, build, facts_of
-from groundtransport.indexes.postgresql import RARE_SIGNS, rare_signs
+from groundtransport.indexes.postgresql import RARE_SIGNS, continued, rare_signs
 from groundtransport.records import budget
 from groundtransport.records.search import like
 from groundtransport.records.searching import memory
@@ -103,7 +103,7 @@ def _rows(dialect: str) -> str:
     name = (
         "CASE WHEN n % 4001 = 0 THEN 'zephyrine ' ELSE '' END || "
         "CASE WHEN n % 10 = 0 THEN 'limousine ' ELSE 'coaches ' END || ((n * 7919) % 100003) || "
-        "CASE WHEN n % 4999 = 0 THEN ' 5% 東京' ELSE '' END"
+        "CASE WHEN n % 4999 = 0 THEN ' 5% 東京 wk東 -- xw' ELSE '' END"
     )
     return f"""
         INSERT INTO transit (id, airport_id, airport_code, airport_name, company_name, description, status,
@@ -197,13 +197,51 @@ def test_python_and_postgresql_agree_on_what_a_rare_sign_is(crowded: Site) -> No
     every = "".join(map(chr, (*range(1, 0xD800), *range(0xE000, 0x30000))))
     with crowded.engine.connect() as connection:
         found = connection.scalar(text(f"SELECT {RARE_SIGNS} FROM (SELECT :text AS search_text) AS t"), {"text": every})
-    assert sorted(found) == rare_signs(every)
-    assert not {*"abc089 -.,()&'/@"} & {*found}
-    assert {*"%_\\zq東ñ★"} <= {*found}
+    assert {*found} == rare_signs(every)
+    assert rare_signs("o'hare & son, inc. (ohr) +1 (718) 555-0199 \x1e a.b: c/d") == set()
+    assert rare_signs("%_\\東ñ★ @#") == {*"%_\\東ñ★@#"}
+    assert rare_signs("ab東 køk x’s -- c((d) 東a") == {*"b東øx’-("}
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("pair", ["ph", "li", "xw", "wk", "qj", "7x", "0z"])
+def test_trigrams_know_a_pair_by_what_follows(crowded: Site, pair: str) -> None:
+    """PostgreSQL would read its whole index for an expression that it takes no trigrams from. (wk goes on in kanji.)"""
+    asked = "SELECT {} FROM transit WHERE deleted_at IS NULL AND search_text {}"
+    with crowded.engine.connect() as connection:
+        number = connection.scalar(text(asked.format("count(*)", f"LIKE '%{pair}%'")))
+        connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+        explain = text("EXPLAIN (ANALYZE, FORMAT JSON) " + asked.format("id", "~ :asked"))
+        plan = connection.scalar(explain, {"asked": continued(pair)})
+    (index,) = plan[0]["Plan"]["Plans"]
+    assert index["Index Name"] == "ix_transit_search"
+    assert index["Actual Rows"] == (number if pair != "wk" else 0)
 
 
 @pytest.mark.parametrize(
-    ("q", "number"), [("%", 20), ("東京", 20), ("5% 東", 20), ("_", 0), ("%%", 0), ("%%%", 0), ("★★★", 0), ("qj", 0)]
+    ("q", "rare", "number"),
+    [("wk coaches", "wk", 18), ("coaches xw", "xw", 18), ("limousine wk 東", "wk", 2), ("-- london", "--", 9)],
+)
+def test_a_rare_short_word_is_asked_for_before_a_common_long_one(crowded: Site, q: str, rare: str, number: int) -> None:
+    for sort in ("", "company_name"):
+        with statements(crowded) as seen:
+            answer = crowded.client().get("/admin/transit", {"q": q, "sort": sort, "ajax": "1"}).json
+        assert (answer["recordsFiltered"], len(answer["data"])) == (number, number)
+        if crowded.engine.dialect.name == "sqlite":  # by the pieces of three characters that begin so
+            assert [values for _, values in seen if f'"{rare}' in str(values)]
+        else:
+            plans = [line for one in seen if "FROM transit" in one[0] for line in plan(crowded, *one)]
+            asked = [line for line in plans if "Index Cond" in line]
+            assert [line for line in asked if f"~ '{rare}[" in line or rare[0] in line.partition("@>")[2]]
+            assert [line for line in asked if "coaches" in line or "london" in line or "limousine" in line] == []
+
+
+@pytest.mark.parametrize(
+    ("q", "number"),
+    [
+        *[("%", 20), ("東京", 20), ("5% 東", 20), ("_", 0), ("%%", 0), ("%%%", 0), ("★★★", 0), ("qj", 0)],
+        *[("wk", 20), ("xw", 20), ("xw wk", 20), ("--", 20), ("((", 0), ('"', 0), ("ph yr", 24)],
+    ],
 )
 def test_signs_that_hardly_any_record_holds_are_not_looked_for_in_all(crowded: Site, q: str, number: int) -> None:
     """No trigram knows them; PostgreSQL has an index of them by themselves, SQLite knows which pieces there are."""
@@ -390,6 +428,11 @@ SEARCHES = [
     "zephyrine limousine 9",
     "(718) 555-0199",
     "(99",
+    "ph",
+    "wk xw",
+    "he wk",
+    "--",
+    "% limousine",
 ]
 SORTS = {"": "id DESC", "company_name": "company_name {c}, id", "-created_at": "created_at DESC, id DESC"}
 

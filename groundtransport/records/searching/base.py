@@ -215,7 +215,7 @@ class Search:
         if number > EXACT:
             if len(rows) < window.length:
                 rows = self.scan(window, WALK_MAX, self.total)
-            return self.answer(window, rows, max(guess, number), is_estimate=True)
+            return self.answer(window, rows, max(self.guess_again(guess), number), is_estimate=True)
         return self.answer(window, found, number, is_estimate=False)
 
     @property
@@ -223,14 +223,20 @@ class Search:
         return MISSING in self.finder.query.filters
 
     def guess_short(self) -> int:
+        """Return a guess of how many match, soon."""
         raise NotImplementedError
+
+    def guess_again(self, guess: int) -> int:
+        """Return a better guess, where the first one was found too low."""
+        return guess
 
     def read(self, window: Window, most: int) -> tuple[int, list[Row[Any]]]:
         """Return the number of matches, and the rows of a window of them, by reading texts until there are ``most``."""
         order, start = self.order_of(window), 0 if window.at_end else window.start
         with self.finder.budget.limit():
             values = {"most": most, "length": window.length, "offset": start, **self.sieve_values}
-            pairs = self.finder.run("read", lambda: self._read(order), order.shape, bool(self.sieve), **values).all()
+            make = partial(self._read, order)
+            pairs = self.finder.run("read", make, order.shape, tuple(self.sieve_values), **values).all()
             return pairs[0].number, self.finder.by_ids([pair.id for pair in pairs if pair.id is not None])
 
     def _read(self, order: Order) -> Select[Any]:

@@ -1,7 +1,7 @@
 """Searching with pg_trgm, where the planner guesses how much matches."""
 
 from collections.abc import Hashable
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from sqlalchemy import (
@@ -14,7 +14,7 @@ from sqlalchemy import (
     bindparam,
     case,
     func,
-    literal_column,
+    literal,
     or_,
     select,
     tablesample,
@@ -23,16 +23,16 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
 from sqlalchemy.sql.util import ClauseAdapter
 
-from groundtransport.indexes.postgresql import RARE_SIGNS, rare_signs
 from groundtransport.indexes.tables import ALL
 from groundtransport.records import counters
 from groundtransport.records.budget import LIMITING, OutOfTime, planning_once
 from groundtransport.records.conditions import named_holds, spellings, texts
 from groundtransport.records.finding import Found, Window
 from groundtransport.records.order import Order
-from groundtransport.records.search import TERMS_MAX, airport_mark, like, telling, valued
+from groundtransport.records.search import airport_mark, like, telling, valued
 from groundtransport.records.searching import memory
 from groundtransport.records.searching.base import EXACT, SAMPLE, SAMPLES, WALK_MAX, Search
+from groundtransport.records.searching.sieve import Sieve, any_is_of_trigrams
 
 GUESSED = 3 * EXACT // 2  # matches: few, as far as one can guess
 RARE = 4  # of so many records one has a value for whose sake its index is read, too
@@ -45,15 +45,14 @@ class PostgreSQLSearch(Search):
     is_known = False  # that few match: the same was asked a moment ago
 
     def find(self, window: Window) -> Found:
-        if not self.is_indexed:
-            self.look_around()
-            return self.find_short(window)
         recalled = memory.GUESSES.get(self.engine, self.key)  # the same search again, or its next page
         if recalled:
             self.is_known = True
             self.guessed, self.most = recalled
         else:
             self.look_around()
+            if self.sieve or not self.is_indexed:
+                return self.find_short(window)
         if self.guessed > GUESSED and self.total > 2 * EXACT:
             rows = self.of_many(window, self.guessed)
             if self.number is None:
@@ -74,20 +73,8 @@ class PostgreSQLSearch(Search):
 
     @property
     def is_indexed(self) -> bool:
-        """Whether there is something to ask trigrams for: they are of letters and digits alone."""
-        spellings = [spelling for term in self.wanted.terms for spelling in term]
-        return bool(self.wanted.marks) or any(_is_of_trigrams(spelling) for spelling in spellings)
-
-    @cached_property
-    def signs(self) -> list[str]:
-        """The rare signs of words that trigrams do not know: a text that holds such a word has these."""
-        named = [(self.wanted.values[f"text_{at}"], *manner) for at, manner in enumerate(self.wanted.shape)]
-        unknown = [
-            text
-            for text, how, _, is_long in named
-            if how in ("word", "filter") and not (is_long and _is_of_trigrams(text))
-        ]
-        return rare_signs("".join(unknown))[-TERMS_MAX:]  # the last ones are the farthest from Latin letters
+        """Whether there is something to ask trigrams for."""
+        return bool(self.wanted.marks) or any_is_of_trigrams(self.wanted.terms)
 
     @property
     def engine(self) -> Engine:
@@ -101,18 +88,18 @@ class PostgreSQLSearch(Search):
     def look_around(self) -> None:
         """Find out how many live records there are, the planner's guess of how many match, and how many can at most.
 
-        Rare signs are sought first where few records have them. The planner would not know: for a partial index, it
-        looks at no statistics of an expression.
+        The sieve is used where it lets few records pass, and fewer than trigrams would. The planner would not know: for
+        a partial index, it looks at no statistics of an expression.
         """
-        patterns = [like(piece) for piece in self.wanted.pieces]
-        code, choice = self.counted
-        values = {"patterns": patterns, "limit": self.finder.budget.told(), "code": code, "choice": choice}
-        values["signs"] = [like(sign) for sign in self.signs]
-        found = self.finder.run("facts", self._facts, bool(self.signs), self.is_indexed, **values).one()
+        sieve, (code, choice) = Sieve(self.wanted), self.counted
+        sought = {"patterns": self.wanted.pieces, "sure": sieve.sure, "others": sieve.others}
+        values: dict[str, Any] = {name: list(map(like, texts)) for name, texts in sought.items()}
+        values |= {"limit": self.finder.budget.told(), "code": code, "choice": choice}
+        make = partial(self._facts, with_sieve=bool(sieve.sure))
+        found = self.finder.run("facts", make, bool(sieve.sure), self.is_indexed, **values).one()
         self.total, self.most, self.guessed = map(int, found[:3])
-        if self.signs and found.signs <= WALK_MAX:
-            self.sieve = [literal_column(RARE_SIGNS, ARRAY(Text())).contains(bindparam("signs", type_=ARRAY(Text())))]
-            self.sieve_values = {"signs": self.signs}
+        if found.passing <= min(WALK_MAX, found.others // 2):
+            self.sieve, self.sieve_values = sieve.conditions(self.table.c.search_text), sieve.values
 
     @property
     def counted(self) -> tuple[str, str]:
@@ -120,7 +107,7 @@ class PostgreSQLSearch(Search):
         groups = self.wanted.groups
         return groups.get("airport_code", ALL), groups.get(self.finder.counted_by or "", ALL)
 
-    def _facts(self) -> Select[Any]:
+    def _facts(self, *, with_sieve: bool) -> Select[Any]:
         name, live = self.kind.table, "deleted_at" if "deleted_at" in self.table.c else ""
         most = select(counters.kept(name, *counters.named(*self.counted)).label("most")).subquery().c.most
 
@@ -129,8 +116,8 @@ class PostgreSQLSearch(Search):
 
         # Of an airport with few records, few match: that spares the dearest part of the question.
         patterns = case((most <= GUESSED, most), else_=guess("patterns")).label("patterns")
-        signs = [guess("signs").label("signs")] if self.signs else []
-        of = select(most, patterns, *signs).subquery()
+        passing, others = (guess("sure"), guess("others")) if with_sieve else (literal(0), literal(0))
+        of = select(most, patterns, passing.label("passing"), others.label("others")).subquery()
         plans = [planning_once(of.c.patterns <= GUESSED)] if self.is_indexed else []
         return select(counters.kept(name), *of.c, LIMITING, *plans)
 
@@ -221,8 +208,14 @@ class PostgreSQLSearch(Search):
 
     def guess_short(self) -> int:
         """Return the planner's guess; where it knows nothing of what is missing, what a sample says."""
-        if not self.is_of_missing:
-            return self.guessed
+        return self.sampled() if self.is_of_missing else self.guessed
+
+    def guess_again(self, guess: int) -> int:
+        """Return what a sample says: the planner takes words for independent of each other."""
+        return max(guess, self.sampled())
+
+    def sampled(self) -> int:
+        """Return how many match, by their share in a sample of the table."""
         percent = min(100.0, 100.0 * SAMPLES * SAMPLE / max(self.total, 1))
         counts = self.finder.run("sample", self._sample, percent=percent).one()
         return int(counts[0]) * self.total // max(counts[1], 1)
@@ -235,7 +228,3 @@ class PostgreSQLSearch(Search):
         counts: Any = select(func.count(case((and_(*conditions), 1))), func.count(case((and_(true(), *live), 1))))
         sampled: Select[Any] = counts.select_from(sample)
         return sampled
-
-
-def _is_of_trigrams(text: str) -> bool:
-    return any(map(str.isalnum, text))

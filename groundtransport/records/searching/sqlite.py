@@ -1,6 +1,7 @@
 """Searching with FTS5, which counts quickly and gives rows by id."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +25,7 @@ from groundtransport.records import counters
 from groundtransport.records.budget import OutOfTime
 from groundtransport.records.conditions import texts
 from groundtransport.records.finding import Finder, Found, Window, cut
-from groundtransport.records.search import INDEXED, spelled_out, telling
+from groundtransport.records.search import INDEXED, SHORT, spelled_out, telling
 from groundtransport.records.searching import memory
 from groundtransport.records.searching.base import EXACT, FEW, MANY, SAMPLE, SAMPLES, SURE, Search
 
@@ -76,16 +77,16 @@ class SQLiteSearch(Search):
     def find(self, window: Window) -> Found:
         if not self.is_indexed:
             self.look_around()
-            if self.wanted.short and self.guess_short() <= MANY:
-                self.spell_out()
-                if self.wanted.is_impossible:
-                    return self.answer(window, [], 0, is_estimate=False)
-            if not self.is_indexed:
+            if not self.spell_out():
                 return self.find_short(window)
+            if self.wanted.is_impossible:
+                return self.answer(window, [], 0, is_estimate=False)
         counted = self.recall_number()
         if counted is None:
             try:
                 ids = self.look_closely()
+                if ids is None and self.spell_out():
+                    ids = [] if self.wanted.is_impossible else self.look_closely()
             except OutOfTime:
                 self.look_around()
                 ids = None
@@ -142,11 +143,14 @@ class SQLiteSearch(Search):
         found = found.with_hint(self.table, "NOT INDEXED", "sqlite")
         return found if self.wanted.is_exact else found.where(*texts(self.kind, self.wanted))
 
-    def spell_out(self) -> None:
-        """Put pieces of three characters, which the index knows, in the place of a rare shorter word.
+    def spell_out(self) -> bool:
+        """Put pieces of three characters, which the index knows, in the place of shorter words that are rare.
 
-        Every text goes on behind a word, with marks at least, so that each stands at the beginning of a piece.
+        Every text goes on behind a word, with marks at least, so that each stands at the beginning of a piece. Return
+        whether they are now.
         """
+        if not self.wanted.short or self.guess("short", self.of_short()) > MANY:
+            return False
         known = table(f"{self.kind.table}_search_terms", column("term")).c.term
         begin = select(known).where(known >= bindparam("word"), known < bindparam("beyond")).limit(TERMS_MAX + 1)
         terms = []
@@ -156,13 +160,19 @@ class SQLiteSearch(Search):
                     values = {"word": word, "beyond": word + LAST_CHARACTER}
                     found = tuple(self.finder.run("terms", lambda: begin, **values).scalars())
             except OutOfTime:
-                return
+                return False
             terms.append(found)
             if sum(map(len, terms)) > TERMS_MAX:
-                return
+                return False
         self.wanted = spelled_out(self.wanted, terms)
         if not all(terms):
             self.wanted = replace(self.wanted, is_impossible=True)
+        return True
+
+    def of_short(self) -> list[ColumnElement[bool]]:
+        """The conditions of words that the index does not know as such."""
+        known = zip(texts(self.kind, self.wanted), self.wanted.shape, strict=True)
+        return [condition for condition, manner in known if manner == SHORT]
 
     # How many there are
 
@@ -244,7 +254,7 @@ class SQLiteSearch(Search):
             select(number.label("n")).cte(name).prefix_with("MATERIALIZED")
             for name, number in (
                 ("few", self.counted(SAMPLE + 1)),
-                ("texts", self.in_texts()),
+                ("texts", self.in_texts(self.conditions)),
                 ("sampled", self.in_index()),
             )
         )
@@ -270,15 +280,19 @@ class SQLiteSearch(Search):
         found = select(func.count(case((and_(*texts(self.kind, self.wanted)), 1)))).select_from(source)
         return found.with_hint(self.table, "NOT INDEXED", "sqlite").scalar_subquery()
 
-    def in_texts(self) -> Any:
-        """Count the matches in shorter pieces of the table."""
+    def in_texts(self, conditions: Iterable[ColumnElement[bool]]) -> Any:
+        """Count the rows that fulfil conditions in shorter pieces of the table."""
         pieces, ids = self.pieces(), self.table.c.id
         source = pieces.outerjoin(self.table, (ids >= pieces.c.value) & (ids < pieces.c.value + SURE))
-        found = select(func.count(case((and_(*self.finder.scope, *self.conditions), 1)))).select_from(source)
+        found = select(func.count(case((and_(*self.finder.scope, *conditions), 1)))).select_from(source)
         return found.with_hint(self.table, "NOT INDEXED", "sqlite").scalar_subquery()
 
     def guess_short(self) -> int:
-        found = self.finder.run("guess", lambda: select(self.in_texts()), pieces=self._pieces()).scalar() or 0
+        return self.guess("guess", self.conditions)
+
+    def guess(self, name: str, conditions: Iterable[ColumnElement[bool]]) -> int:
+        """Return how many rows fulfil conditions, by their share in some pieces of the table."""
+        found = self.finder.run(name, lambda: select(self.in_texts(conditions)), pieces=self._pieces()).scalar() or 0
         read = SAMPLES * SURE
         return int(found) * max(self.last - self.first + 1, read) // read
 
