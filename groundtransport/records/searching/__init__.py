@@ -12,7 +12,8 @@ from sqlalchemy import Select, bindparam, func, select
 from groundtransport.records.budget import OutOfTime
 from groundtransport.records.finding import Finder, Found, Window
 from groundtransport.records.searching import memory
-from groundtransport.records.searching.base import EXACT, GroupSearch, Search
+from groundtransport.records.searching.base import EXACT, Search
+from groundtransport.records.searching.group import GroupSearch
 from groundtransport.records.searching.postgresql import PostgreSQLSearch
 from groundtransport.records.searching.sqlite import SQLiteSearch
 
