@@ -51,6 +51,8 @@ class PostgreSQLSearch(Search):
             self.guessed, self.most = recalled
         else:
             self.look_around()
+            if self.sieve and self.is_indexed:
+                self.finder.budget.close()  # walks are planned with regard to their length
             if self.sieve or not self.is_indexed:
                 return self.find_short(window)
         if self.guessed > GUESSED and self.total > 2 * EXACT:
