@@ -218,6 +218,17 @@ def test_trigrams_know_a_pair_by_what_follows(crowded: Site, pair: str) -> None:
     assert index["Actual Rows"] == (number if pair != "wk" else 0)
 
 
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_trigrams_are_asked_for_an_airport_by_the_end_of_its_mark(crowded: Site) -> None:
+    """Of its beginning they know "  j" and " jf", whose lists name every text with a word that begins so."""
+    memory.forget(crowded.engine)
+    with statements(crowded) as seen:
+        answer = crowded.client().get("/admin/transit?ajax=1&q=limousine&airport_code=JFK").json
+    assert answer["recordsFiltered"] == 4_000
+    plans = [line for one in seen if "FROM transit" in one[0] for line in plan(crowded, *one)]
+    assert [line for line in plans if "Index Cond" in line and "'%jfk\x1d%'" in line]
+
+
 @pytest.mark.parametrize(
     ("q", "rare", "number"),
     [("wk coaches", "wk", 18), ("coaches xw", "xw", 18), ("limousine wk 東", "wk", 2), ("-- london", "--", 9)],

@@ -80,13 +80,14 @@ class FTS5Search(Search):
         found = found.with_hint(self.table, "NOT INDEXED", "sqlite")
         return found if self.wanted.is_exact else found.where(*texts(self.kind, self.wanted))
 
-    def spell_out(self) -> bool:
-        """Put pieces of three characters, which the index knows, in the place of shorter words that are rare.
+    def spell_out(self, most: int) -> bool:
+        """Put pieces of three characters, which the index knows, in the place of shorter words.
 
-        Every text goes on behind a word, with marks at least, so that each stands at the beginning of a piece. Return
-        whether there were such words.
+        Only if about ``most`` records hold them all, or fewer: the index reads the list of each piece. Every text goes
+        on behind a word, with marks at least, so that each stands at the beginning of a piece. Return whether there
+        were such words.
         """
-        if not self.wanted.short or self.guess("short", self.of_short()) > MANY:
+        if not self.wanted.short or self.guess("short", self.of_short()) > most:
             return False
         known = table(f"{self.kind.table}_search_terms", column("term")).c.term
         begin = select(known).where(known >= bindparam("word"), known < bindparam("beyond")).limit(PIECES_MAX + 1)

@@ -33,6 +33,7 @@ from groundtransport.records.search import airport_mark, like, telling, valued
 from groundtransport.records.searching import memory
 from groundtransport.records.searching.base import EXACT, SAMPLE, SAMPLES, WALK_MAX, Search
 from groundtransport.records.searching.sieve import Sieve, any_is_of_trigrams
+from groundtransport.text import MARK
 
 GUESSED = 3 * EXACT // 2  # matches: few, as far as one can guess
 RARE = 4  # of so many records one has a value for whose sake its index is read, too
@@ -128,8 +129,8 @@ class PostgreSQLSearch(Search):
         order, start = self.order_of(window), 0 if window.at_end else window.start
         mark = airport_mark(self.wanted)
         values: dict[str, Any] = {"length": window.length, "offset": start}
-        for number, each in enumerate(self.wanted.marks):
-            values |= valued(f"mark_{number}", each)
+        for number, each in enumerate(self.wanted.marks):  # by its end, which is its own; many words begin as it does
+            values |= valued(f"mark_{number}", each.removeprefix(MARK))
         pieces: tuple[tuple[int, ...], ...] = ()
         if mark or len(self.wanted.terms) > 1:
             pieces, more = self.pieces()

@@ -10,10 +10,11 @@ from groundtransport.records.budget import OutOfTime
 from groundtransport.records.conditions import texts
 from groundtransport.records.finding import Found, Window, cut
 from groundtransport.records.searching import memory
-from groundtransport.records.searching.base import EXACT, FEW
+from groundtransport.records.searching.base import EXACT, FEW, MANY
 from groundtransport.records.searching.fts5 import FTS5Search
 
-CANDIDATES = 2_000  # rows whose texts are read sooner than the index is asked for whole words
+CANDIDATES = 4_000  # rows whose texts are read sooner than the index is asked for whole words
+SELDOM = 16  # of so many records one holds short words that are asked for beside long ones
 
 
 class SQLiteSearch(FTS5Search):
@@ -25,7 +26,7 @@ class SQLiteSearch(FTS5Search):
     def find(self, window: Window) -> Found:
         if not self.is_indexed:
             self.look_around()
-            if not self.spell_out():
+            if not self.spell_out(MANY):
                 return self.find_short(window)
             if self.wanted.is_impossible:
                 return self.answer(window, [], 0, is_estimate=False)
@@ -33,7 +34,7 @@ class SQLiteSearch(FTS5Search):
         if counted is None:
             try:
                 ids = self.look_closely()
-                if ids is None and self.spell_out():
+                if ids is None and self.spell_out(max(MANY, self.total // SELDOM)):
                     ids = [] if self.wanted.is_impossible else self.look_closely()
             except OutOfTime:
                 self.look_around()
