@@ -229,6 +229,17 @@ def test_trigrams_are_asked_for_an_airport_by_the_end_of_its_mark(crowded: Site)
     assert [line for line in plans if "Index Cond" in line and "'%jfk\x1d%'" in line]
 
 
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_a_rare_short_word_is_asked_for_before_an_airport(crowded: Site) -> None:
+    """The planner takes any airport for one of few records."""
+    with statements(crowded) as seen:
+        answer = crowded.client().get("/admin/transit?ajax=1&q=wk&airport_code=LHR&status=active").json
+    assert answer["recordsFiltered"] == 8
+    plans = [line for one in seen if "FROM transit" in one[0] for line in plan(crowded, *one)]
+    assert [line for line in plans if "Index Cond" in line and "'wk[" in line]
+    assert [line for line in plans if "ix_transit_by_" in line] == []
+
+
 @pytest.mark.parametrize(
     ("q", "rare", "number"),
     [("wk coaches", "wk", 18), ("coaches xw", "xw", 18), ("limousine wk 東", "wk", 2), ("-- london", "--", 9)],

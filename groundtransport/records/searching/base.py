@@ -239,10 +239,14 @@ class Search:
             pairs = self.finder.run("read", make, order.shape, tuple(self.sieve_values), **values).all()
             return pairs[0].number, self.finder.by_ids([pair.id for pair in pairs if pair.id is not None])
 
+    @property
+    def read_by(self) -> list[ColumnElement[bool]]:
+        """The whole truth about a row, for ``read``."""
+        return self.conditions
+
     def _read(self, order: Order) -> Select[Any]:
         key = order.key.label("key")
-        true_of_it = (*self.finder.scope, *self.sieve, *self.conditions)
-        some = select(self.table.c.id, key).where(*true_of_it).limit(bindparam("most"))
+        some = select(self.table.c.id, key).where(*self.finder.scope, *self.read_by).limit(bindparam("most"))
         gap = self.finder.query.filters.get(MISSING, "")
         some = some.with_hint(self.table, hint_for(self.table, gap) if gap else "NOT INDEXED", "sqlite")
         found = some.cte("found").prefix_with("MATERIALIZED")

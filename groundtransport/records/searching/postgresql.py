@@ -102,7 +102,8 @@ class PostgreSQLSearch(Search):
         found = self.finder.run("facts", make, bool(sieve.sure), self.is_indexed, **values).one()
         self.total, self.most, self.guessed = map(int, found[:3])
         if found.passing <= min(WALK_MAX, found.others // 2):
-            self.sieve, self.sieve_values = sieve.conditions(self.table.c.search_text), sieve.values
+            self.sieve = sieve.conditions(self.table.c.search_text)
+            self.sieve_values = {**sieve.values, **self.mark_values}
 
     @property
     def counted(self) -> tuple[str, str]:
@@ -128,9 +129,7 @@ class PostgreSQLSearch(Search):
         """Return rows of all matches, whose number is known then."""
         order, start = self.order_of(window), 0 if window.at_end else window.start
         mark = airport_mark(self.wanted)
-        values: dict[str, Any] = {"length": window.length, "offset": start}
-        for number, each in enumerate(self.wanted.marks):  # by its end, which is its own; many words begin as it does
-            values |= valued(f"mark_{number}", each.removeprefix(MARK))
+        values: dict[str, Any] = {"length": window.length, "offset": start, **self.mark_values}
         pieces: tuple[tuple[int, ...], ...] = ()
         if mark or len(self.wanted.terms) > 1:
             pieces, more = self.pieces()
@@ -185,13 +184,27 @@ class PostgreSQLSearch(Search):
         rows = select(*self.finder.columns, number.c.number, *facts).select_from(joined)
         return rows.order_by(*order.sorting(page.c.key, page.c.id))
 
-    def _marked(self) -> list[ColumnElement[bool]]:
+    @property
+    def read_by(self) -> list[ColumnElement[bool]]:
+        if not self.sieve:
+            return self.conditions
+        return [*self.sieve, *self._marked(indexed=False), *texts(self.kind, self.wanted)]
+
+    def _marked(self, *, indexed: bool = True) -> list[ColumnElement[bool]]:
         """The conditions by exact value, by marks in the texts: the planner takes any value of a column for rare."""
         mark = airport_mark(self.wanted)
         return [
-            named_holds(self.kind, f"mark_{number}", indexed=each == mark)
+            named_holds(self.kind, f"mark_{number}", indexed=indexed and each == mark)
             for number, each in enumerate(self.wanted.marks)
         ]
+
+    @property
+    def mark_values(self) -> dict[str, str]:
+        """What fills the conditions by marks: their ends, which are their own; many words begin as airports do."""
+        values: dict[str, str] = {}
+        for number, each in enumerate(self.wanted.marks):
+            values |= valued(f"mark_{number}", each.removeprefix(MARK))
+        return values
 
     def _asked(self, pieces: tuple[tuple[int, ...], ...]) -> list[ColumnElement[bool]]:
         return [
