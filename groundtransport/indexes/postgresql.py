@@ -18,8 +18,8 @@ ANALYZED_FROM, ANALYZED_SHARE = 50, 0.1
 # Rows wait in a list and enter the index of searches together, some hundred times a word's pieces in one go: that takes
 # a fifth of the time. Every search reads the list, so it is kept short: 256 KiB are about 120 rows, and 0.2 ms.
 WAITING = "fastupdate = on, gin_pending_list_limit = 256"
-# What stands after a Latin letter or a digit, but for other scripts. pg_trgm asks its index for each of such signs if
-# none is beyond U+07FF (MAX_SIMPLE_CHR of PostgreSQL's regular expressions); one of capitals besides, and it asks none.
+# What stands after a Latin letter or a digit, but for other scripts, and for quotes and dashes of typographers. pg_trgm
+# asks its index for each of such signs, if none is beyond U+07FF (MAX_SIMPLE_CHR of PostgreSQL's regular expressions).
 USUAL_AFTER = r"a-z0-9æðøþđħıłŋœŧ\u0001-/:-@\[-`{-\u007f"
 MARKS = "&'()+,./:-"
 # The signs of a text that are rare in names, addresses and numbers, all other scripts among them, have an index of

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 from psycopg.errors import QueryCanceled
-from sqlalchemy import Boolean, ColumnElement, String, bindparam, case, false, func, select
+from sqlalchemy import ColumnElement, String, bindparam, case, false, func, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -17,6 +17,8 @@ SEARCH = 2.0  # seconds
 MORE = 0.5  # seconds
 SLACK = 0.25  # seconds that a statement may take too long, before PostgreSQL is told a new limit
 INSTRUCTIONS = 20_000  # of SQLite's machine between two looks at the clock: well under a millisecond
+# PostgreSQL's plan_cache_mode. As usual, the sixth time a plan without regard to values is kept, if it looks as cheap.
+ONCE, ANEW, AS_USUAL = "force_generic_plan", "force_custom_plan", "auto"
 
 
 class OutOfTime(Exception):
@@ -46,17 +48,17 @@ class Budget:
         self.deadline = time.monotonic() + MORE
 
     @contextmanager
-    def limit(self, *, usual: bool = False, planned_once: bool = False) -> Iterator[None]:
+    def limit(self, *, usual: bool = False, plans: str = AS_USUAL) -> Iterator[None]:
         """Stop the statements inside at the deadline; raise OutOfTime then.
 
         On PostgreSQL, ``usual`` leaves it at the usual limit, STATEMENT, for what hardly ever takes long, and
-        ``planned_once`` lets their plans have no regard to values, see ``planning_once``.
+        ``plans`` tells whether their plans have regard to values: ONCE and for all, ANEW each time, or AS_USUAL.
         """
         connection = self.dbsession.connection()
         try:
             if connection.dialect.name == "postgresql":
                 if not usual:
-                    self._tell(connection, planned_once=planned_once)
+                    self._tell(connection, plans)
                 yield
             else:
                 with self._watch(connection):
@@ -72,7 +74,7 @@ class Budget:
             return
         self.limited = None
         with suppress(SQLAlchemyError):  # of a connection that was lost: the error that told so is on its way
-            self.dbsession.connection().execute(_TELLING, {"limit": f"{STATEMENT}s", "planned_once": False})
+            self.dbsession.connection().execute(_TELLING, {"limit": f"{STATEMENT}s", "plans": AS_USUAL})
 
     @contextmanager
     def _watch(self, connection: Any) -> Iterator[None]:
@@ -88,11 +90,11 @@ class Budget:
         self.limited = max(0.01, self.deadline - time.monotonic())
         return f"{int(self.limited * 1000)}ms"
 
-    def _tell(self, connection: Any, *, planned_once: bool) -> None:
+    def _tell(self, connection: Any, plans: str) -> None:
         """Tell PostgreSQL what is left, unless it knows about as much: each telling is a round trip."""
         left = max(0.01, self.deadline - time.monotonic())
-        if planned_once or self.limited is None or not left <= self.limited <= left + SLACK:
-            connection.execute(_TELLING, {"limit": self.told(), "planned_once": planned_once})
+        if plans != AS_USUAL or self.limited is None or not left <= self.limited <= left + SLACK:
+            connection.execute(_TELLING, {"limit": self.told(), "plans": plans})
 
 
 # Sets the limit of the statements that follow, to the value ``limit``.
@@ -105,10 +107,10 @@ def planning_once(condition: ColumnElement[bool]) -> ColumnElement[str]:
     Planning a search takes longer than making it: all texts of the statistics are held against its pieces. This is for
     statements whose plan does not depend on values, and lasts until the limit is told anew.
     """
-    return func.set_config("plan_cache_mode", case((condition, "force_generic_plan"), else_="auto"), false())
+    return func.set_config("plan_cache_mode", case((condition, ONCE), else_=AS_USUAL), false())
 
 
-_TELLING = select(LIMITING, planning_once(bindparam("planned_once", type_=Boolean())))
+_TELLING = select(LIMITING, func.set_config("plan_cache_mode", bindparam("plans", type_=String()), false()))
 
 
 def _was_stopped(error: Any) -> bool:

@@ -20,7 +20,7 @@ INDEXED = 3  # the index knows pieces of three characters: shorter words must be
 # How a word or a filter is looked for: "word", "number", "filter", "phone" or "lacks"; the filter's name; and
 # whether the index knows the text, which is long enough for it.
 Manner = tuple[str, str, bool]
-SHORT: Manner = ("word", "", False)
+SHORT_WORD: Manner = ("word", "", False)
 _PHONE = re.compile(r"[0-9+()./-]*[0-9][0-9+()./-]*", re.ASCII)
 
 
@@ -102,7 +102,7 @@ def _values(pieces: Iterable["_Piece"]) -> dict[str, str]:
 
 def spelled_out(wanted: Wanted, terms: list[tuple[str, ...]]) -> Wanted:
     """Return the same with terms of the index for its short words: any of the pieces that begin with one."""
-    is_exact = all(manner[:2] == SHORT[:2] for manner in wanted.shape) and len(wanted.terms) < TERMS_MAX
+    is_exact = all(how == "word" for how, _, _ in wanted.shape) and len(wanted.terms) < TERMS_MAX
     return replace(wanted, terms=(*wanted.terms, *terms), short=(), is_exact=is_exact)
 
 

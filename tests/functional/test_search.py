@@ -10,6 +10,7 @@ from sqlalchemy import delete, insert
 from groundtransport import db
 from groundtransport.airports import lookup
 from groundtransport.events import Actor
+from groundtransport.records.searching import postgresql
 from groundtransport.records.writer import Writer
 from tests.site import HEATHROW, JFK, Client, Site
 
@@ -243,8 +244,9 @@ def asked_text(draw: st.DrawFn) -> str:
 
 
 @pytest.fixture
-def records(site: Site, kind: str) -> dict[int, dict[str, str | None]]:
-    """The records of the scan, by id."""
+def records(site: Site, kind: str, monkeypatch: pytest.MonkeyPatch) -> dict[int, dict[str, str | None]]:
+    """The records of the scan, by id: as few as they are, they are searched as many would be."""
+    monkeypatch.setattr(postgresql, "FEW", 0)
     with db.transaction(site.engine) as dbsession:
         airports = {name: lookup.by_airport_name(dbsession, name) for name in (JFK, HEATHROW)}
         writer = Writer(dbsession, lambda event: None, site.kinds[kind], Actor("test"))

@@ -15,7 +15,7 @@ from groundtransport.indexes import Indexed, build, facts_of
 from groundtransport.indexes.postgresql import RARE_SIGNS, continued, rare_signs
 from groundtransport.records import budget
 from groundtransport.records.search import like
-from groundtransport.records.searching import memory
+from groundtransport.records.searching import memory, postgresql
 from tests.site import ENVIRON, JFK, Site
 
 RECORDS = 100_000
@@ -102,7 +102,7 @@ def _rows(dialect: str) -> str:
     mark = f"CASE WHEN n % 9 = 0 THEN {character}(1) || {character}(2) ELSE {character}(1) || {character}(1) END"
     name = (
         "CASE WHEN n % 4001 = 0 THEN 'zephyrine ' ELSE '' END || "
-        "CASE WHEN n % 10 = 0 THEN 'limousine ' ELSE 'coaches ' END || ((n * 7919) % 100003) || "
+        "CASE WHEN n % 10 = 0 THEN 'limousine., ' ELSE 'coaches ' END || ((n * 7919) % 100003) || "
         "CASE WHEN n % 4999 = 0 THEN ' 5% 東京 wk東 -- xw' ELSE '' END"
     )
     return f"""
@@ -238,6 +238,29 @@ def test_a_rare_short_word_is_asked_for_before_an_airport(crowded: Site) -> None
     plans = [line for one in seen if "FROM transit" in one[0] for line in plan(crowded, *one)]
     assert [line for line in plans if "Index Cond" in line and "'wk[" in line]
     assert [line for line in plans if "ix_transit_by_" in line] == []
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("q", ["., zephyrine", "., limousine", "he zephyrine", "he coaches"])
+def test_a_short_word_is_not_asked_for_before_one_that_fewer_records_hold(crowded: Site, q: str) -> None:
+    with statements(crowded) as seen:
+        crowded.client().get("/admin/transit", {"q": q, "ajax": "1"})
+    plans = [line for one in seen if "FROM transit" in one[0] for line in plan(crowded, *one)]
+    assert [line for line in plans if "ix_transit_rare_signs" in line] == []
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_short_words_are_planned_with_regard_to_them_each_time(crowded: Site) -> None:
+    """PostgreSQL would keep a plan that asks its index for the first of them, however common."""
+    client = crowded.client()
+    crowded.engine.dispose()
+    for number in range(12):
+        memory.forget(crowded.engine)
+        assert client.rows("transit", q="he wk", sort="city", start=str(number))
+    with db.reading(crowded.engine).connect() as connection:
+        plans = connection.execute(PLANS).one()
+    assert (plans.generic_plans, plans.mode) == (0, "auto")
+    assert plans.custom_plans >= 5
 
 
 @pytest.mark.parametrize(
@@ -398,6 +421,19 @@ def test_the_number_of_matches_of_short_words_that_go_together_is_guessed_well(c
     answer = crowded.client().get("/admin/transit?ajax=1&q=he+at+hr+ow+lo+nd").json
     assert answer["recordsFilteredIsEstimate"] is True
     assert 0.8 < answer["recordsFiltered"] / 44_000 < 1.2
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_where_no_time_is_left_to_guess_better_the_first_guess_is_told(
+    crowded: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(self: postgresql.PostgreSQLSearch) -> int:
+        raise budget.OutOfTime
+
+    monkeypatch.setattr(postgresql.PostgreSQLSearch, "sampled", stopped)
+    answer = crowded.client().get("/admin/transit?ajax=1&q=he+at+hr+ow+lo+nd").json
+    assert answer["recordsFilteredIsEstimate"] is True
+    assert len(answer["data"]) == 25
 
 
 def test_neighbors_and_offsets_lead_to_the_same_pages(crowded: Site) -> None:

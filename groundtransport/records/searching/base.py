@@ -1,6 +1,6 @@
 """What the searches of both databases share: walks along a sort, words too short for the index, the answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -30,10 +30,6 @@ SURE = 200  # or so many where texts are read
 
 class Search:
     """One search. A subclass knows what its database can do."""
-
-    # What another index knows of words too short for the index of searches, and its values; ``conditions`` imply it.
-    sieve: Sequence[ColumnElement[bool]] = ()
-    sieve_values: Mapping[str, Any] = {}
 
     def __init__(self, finder: Finder) -> None:
         self.finder, self.wanted = finder, finder.wanted
@@ -201,7 +197,7 @@ class Search:
         guess = self.guess_short()
         is_rare = guess <= 2 * EXACT
         rows: list[Row[Any]] = []
-        if not (is_rare and (self.is_of_missing or self.sieve)):  # indexes know these
+        if not (is_rare and self.is_of_missing):  # an index knows these
             is_near = self.walk_cost(window, guess) <= WALK_MAX
             rows = self.scan(window, SHORT, self.total if not is_rare else WALK_MAX if is_near else WALK)
         if not is_rare or self.truncated:
@@ -234,19 +230,13 @@ class Search:
         """Return the number of matches, and the rows of a window of them, by reading texts until there are ``most``."""
         order, start = self.order_of(window), 0 if window.at_end else window.start
         with self.finder.budget.limit():
-            values = {"most": most, "length": window.length, "offset": start, **self.sieve_values}
-            make = partial(self._read, order)
-            pairs = self.finder.run("read", make, order.shape, tuple(self.sieve_values), **values).all()
+            values = {"most": most, "length": window.length, "offset": start}
+            pairs = self.finder.run("read", lambda: self._read(order), order.shape, **values).all()
             return pairs[0].number, self.finder.by_ids([pair.id for pair in pairs if pair.id is not None])
-
-    @property
-    def read_by(self) -> list[ColumnElement[bool]]:
-        """The whole truth about a row, for ``read``."""
-        return self.conditions
 
     def _read(self, order: Order) -> Select[Any]:
         key = order.key.label("key")
-        some = select(self.table.c.id, key).where(*self.finder.scope, *self.read_by).limit(bindparam("most"))
+        some = select(self.table.c.id, key).where(*self.finder.scope, *self.conditions).limit(bindparam("most"))
         gap = self.finder.query.filters.get(MISSING, "")
         some = some.with_hint(self.table, hint_for(self.table, gap) if gap else "NOT INDEXED", "sqlite")
         found = some.cte("found").prefix_with("MATERIALIZED")

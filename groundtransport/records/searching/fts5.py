@@ -25,7 +25,7 @@ from groundtransport.records import counters
 from groundtransport.records.budget import OutOfTime
 from groundtransport.records.conditions import texts
 from groundtransport.records.finding import Finder
-from groundtransport.records.search import INDEXED, SHORT, spelled_out, telling
+from groundtransport.records.search import INDEXED, SHORT_WORD, spelled_out, telling
 from groundtransport.records.searching import memory
 from groundtransport.records.searching.base import EXACT, MANY, SAMPLE, SAMPLES, SURE, Search
 
@@ -110,7 +110,7 @@ class FTS5Search(Search):
     def of_short(self) -> list[ColumnElement[bool]]:
         """The conditions of words that the index does not know as such."""
         known = zip(texts(self.kind, self.wanted), self.wanted.shape, strict=True)
-        return [condition for condition, manner in known if manner == SHORT]
+        return [condition for condition, manner in known if manner == SHORT_WORD]
 
     # How many there are
 

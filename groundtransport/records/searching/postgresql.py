@@ -1,6 +1,6 @@
 """Searching with pg_trgm, where the planner guesses how much matches."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,24 +14,23 @@ from sqlalchemy import (
     bindparam,
     case,
     func,
-    literal,
     or_,
     select,
     tablesample,
     true,
 )
-from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by
+from sqlalchemy.dialects.postgresql import ARRAY, aggregate_order_by, array
 from sqlalchemy.sql.util import ClauseAdapter
 
 from groundtransport.indexes.tables import ALL
 from groundtransport.records import counters
-from groundtransport.records.budget import LIMITING, OutOfTime, planning_once
+from groundtransport.records.budget import ANEW, AS_USUAL, LIMITING, ONCE, OutOfTime, planning_once
 from groundtransport.records.conditions import named_holds, spellings, texts
 from groundtransport.records.finding import Found, Window
 from groundtransport.records.order import Order
 from groundtransport.records.search import airport_mark, like, telling, valued
 from groundtransport.records.searching import memory
-from groundtransport.records.searching.base import EXACT, SAMPLE, SAMPLES, WALK_MAX, Search
+from groundtransport.records.searching.base import EXACT, FEW, SAMPLE, SAMPLES, WALK_MAX, Search
 from groundtransport.records.searching.sieve import Sieve, any_is_of_trigrams
 from groundtransport.text import MARK
 
@@ -44,6 +43,8 @@ class PostgreSQLSearch(Search):
 
     number: int | None = None  # of matches, once the index was asked for all of them
     is_known = False  # that few match: the same was asked a moment ago
+    sieve: Sequence[ColumnElement[bool]] = ()  # implied by the conditions, and asked in place of trigrams
+    sieve_values: Mapping[str, Any] = {}
 
     def find(self, window: Window) -> Found:
         recalled = memory.GUESSES.get(self.engine, self.key)  # the same search again, or its next page
@@ -52,9 +53,7 @@ class PostgreSQLSearch(Search):
             self.guessed, self.most = recalled
         else:
             self.look_around()
-            if self.sieve and self.is_indexed:
-                self.finder.budget.close()  # walks are planned with regard to their length
-            if self.sieve or not self.is_indexed:
+            if not (self.sieve or self.is_indexed):
                 return self.find_short(window)
         if self.guessed > GUESSED and self.total > 2 * EXACT:
             rows = self.of_many(window, self.guessed)
@@ -70,7 +69,7 @@ class PostgreSQLSearch(Search):
             self.finder.budget.close()  # walks are planned with regard to their length
             rows = self.last_resort(window)
             return self.answer(window, rows, max(self.guessed, len(rows)), is_estimate=True)
-        if not self.is_known:
+        if not (self.is_known or self.sieve):
             memory.GUESSES.put(self.engine, self.key, (self.guessed, self.most))
         return self.answer(window, rows, self.number or 0, is_estimate=False)
 
@@ -97,13 +96,12 @@ class PostgreSQLSearch(Search):
         sieve, (code, choice) = Sieve(self.wanted), self.counted
         sought = {"patterns": self.wanted.pieces, "sure": sieve.sure, "others": sieve.others}
         values: dict[str, Any] = {name: list(map(like, texts)) for name, texts in sought.items()}
-        values |= {"limit": self.finder.budget.told(), "code": code, "choice": choice}
+        values |= {"limit": self.finder.budget.told(), "code": code, "choice": choice, "few": FEW}
         make = partial(self._facts, with_sieve=bool(sieve.sure))
         found = self.finder.run("facts", make, bool(sieve.sure), self.is_indexed, **values).one()
         self.total, self.most, self.guessed = map(int, found[:3])
         if found.passing <= min(WALK_MAX, found.others // 2):
-            self.sieve = sieve.conditions(self.table.c.search_text)
-            self.sieve_values = {**sieve.values, **self.mark_values}
+            self.sieve, self.sieve_values = sieve.conditions(self.table.c.search_text), sieve.values
 
     @property
     def counted(self) -> tuple[str, str]:
@@ -118,9 +116,14 @@ class PostgreSQLSearch(Search):
         def guess(texts: str) -> Any:
             return func.record_estimate(name, live, bindparam(texts, type_=ARRAY(Text())))
 
-        # Of an airport with few records, few match: that spares the dearest part of the question.
+        def least(texts: str) -> Any:  # of several, too: the planner takes them for independent of each other
+            each = func.unnest(bindparam(texts, type_=ARRAY(Text()))).column_valued("each")
+            return select(func.min(func.record_estimate(name, live, array([each])))).scalar_subquery()
+
+        # Of an airport with few records, few match: that spares the dearest parts of the question.
         patterns = case((most <= GUESSED, most), else_=guess("patterns")).label("patterns")
-        passing, others = (guess("sure"), guess("others")) if with_sieve else (literal(0), literal(0))
+        passing: Any = case((most <= bindparam("few"), most), else_=least("sure")) if with_sieve else most
+        others: Any = case((most <= GUESSED, most), else_=guess("others")) if with_sieve else most
         of = select(most, patterns, passing.label("passing"), others.label("others")).subquery()
         plans = [planning_once(of.c.patterns <= GUESSED)] if self.is_indexed else []
         return select(counters.kept(name), *of.c, LIMITING, *plans)
@@ -129,14 +132,14 @@ class PostgreSQLSearch(Search):
         """Return rows of all matches, whose number is known then."""
         order, start = self.order_of(window), 0 if window.at_end else window.start
         mark = airport_mark(self.wanted)
-        values: dict[str, Any] = {"length": window.length, "offset": start, **self.mark_values}
+        values = {"length": window.length, "offset": start, **self.mark_values, **self.sieve_values}
         pieces: tuple[tuple[int, ...], ...] = ()
         if mark or len(self.wanted.terms) > 1:
             pieces, more = self.pieces()
             values |= more
-        with self.finder.budget.limit(planned_once=self.is_known):
+        with self.finder.budget.limit(plans=ANEW if self.sieve else ONCE if self.is_known else AS_USUAL):
             by_marks = bool(mark or self.wanted.terms) and (bool(mark) or RARE * self.most > self.total)
-            shape = (order.shape, pieces, bool(self.wanted.terms), by_marks)
+            shape = (order.shape, pieces, bool(self.wanted.terms), by_marks, tuple(self.sieve_values))
             make = partial(self._sorted, order, pieces, by_marks=by_marks)
             rows = self.finder.run("sorted", make, *shape, **values).all()
         state, ids = memory.state_of(rows[0]), rows[0].ids or []
@@ -161,14 +164,8 @@ class PostgreSQLSearch(Search):
         return tuple(shape), values
 
     def _sorted(self, order: Order, pieces: tuple[tuple[int, ...], ...], *, by_marks: bool) -> Select[Any]:
-        key, is_indexed = order.key.label("key"), bool(self.wanted.terms)
-        if pieces:
-            asked = [*self._asked(pieces), *texts(self.kind, self.wanted)]
-        else:
-            asked = texts(self.kind, self.wanted, indexed=is_indexed)
-            asked += spellings(self.kind, self.wanted) if is_indexed else []
-        groups = self._marked() if by_marks else self.finder.groups
-        matching = select(self.table.c.id, key).where(*self.finder.scope, *groups, *asked)
+        key = order.key.label("key")
+        matching = select(self.table.c.id, key).where(*self.finder.scope, *self._sought(pieces, by_marks=by_marks))
         found = matching.cte("found").prefix_with("MATERIALIZED")
         sorted_ = select(found.c.id, found.c.key).order_by(*order.sorting(found.c.key, found.c.id))
         page = sorted_.limit(bindparam("length")).offset(bindparam("offset")).subquery("page")
@@ -184,11 +181,15 @@ class PostgreSQLSearch(Search):
         rows = select(*self.finder.columns, number.c.number, *facts).select_from(joined)
         return rows.order_by(*order.sorting(page.c.key, page.c.id))
 
-    @property
-    def read_by(self) -> list[ColumnElement[bool]]:
-        if not self.sieve:
-            return self.conditions
-        return [*self.sieve, *self._marked(indexed=False), *texts(self.kind, self.wanted)]
+    def _sought(self, pieces: tuple[tuple[int, ...], ...], *, by_marks: bool) -> list[ColumnElement[bool]]:
+        """The whole truth about a row, in the form that the index knows which is to be asked."""
+        if self.sieve:
+            return [*self.sieve, *self._marked(indexed=False), *texts(self.kind, self.wanted)]
+        groups, is_indexed = self._marked() if by_marks else self.finder.groups, bool(self.wanted.terms)
+        if pieces:
+            return [*groups, *self._asked(pieces), *texts(self.kind, self.wanted)]
+        known = spellings(self.kind, self.wanted) if is_indexed else []
+        return [*groups, *texts(self.kind, self.wanted, indexed=is_indexed), *known]
 
     def _marked(self, *, indexed: bool = True) -> list[ColumnElement[bool]]:
         """The conditions by exact value, by marks in the texts: the planner takes any value of a column for rare."""
@@ -228,12 +229,16 @@ class PostgreSQLSearch(Search):
 
     def guess_again(self, guess: int) -> int:
         """Return what a sample says: the planner takes words for independent of each other."""
-        return max(guess, self.sampled())
+        try:
+            return max(guess, self.sampled())
+        except OutOfTime:
+            return guess
 
     def sampled(self) -> int:
-        """Return how many match, by their share in a sample of the table."""
+        """Return how many match, by their share in a sample of the table; raise OutOfTime."""
         percent = min(100.0, 100.0 * SAMPLES * SAMPLE / max(self.total, 1))
-        counts = self.finder.run("sample", self._sample, percent=percent).one()
+        with self.finder.budget.limit():
+            counts = self.finder.run("sample", self._sample, percent=percent).one()
         return int(counts[0]) * self.total // max(counts[1], 1)
 
     def _sample(self) -> Select[Any]:

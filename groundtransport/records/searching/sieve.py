@@ -21,19 +21,22 @@ class Sieve:
 
     def __init__(self, wanted: Wanted) -> None:
         named = [(wanted.values[f"text_{at}"], *manner) for at, manner in enumerate(wanted.shape)]
-        texts = [
+        self.texts = [
             text
             for text, how, _, is_long in named
             if how in ("word", "filter") and not (is_long and is_of_trigrams(text))
         ]
-        self.signs = sorted(set[str]().union(*map(rare_signs, texts)))[-TERMS_MAX:]  # the farthest from Latin letters
-        self.pairs = [text for text in texts if is_pair(text)][:PAIRS_MAX]
-        self.others = [piece for piece in wanted.pieces if piece not in texts]
+        self.signs = sorted(set[str]().union(*map(rare_signs, self.texts)))[
+            -TERMS_MAX:
+        ]  # the farthest from Latin letters
+        self.pairs = [text for text in self.texts if is_pair(text)][:PAIRS_MAX]
+        self.others = [piece for piece in wanted.pieces if piece not in self.texts]
 
     @property
     def sure(self) -> list[str]:
-        """What the planner can guess the number of: pairs, and signs that are rare wherever they stand."""
-        return [*(sign for sign in self.signs if rare_signs(sign)), *self.pairs]
+        """What the planner can guess the number of: pairs, signs that are rare wherever they stand, words of marks."""
+        always = [sign for sign in self.signs if rare_signs(sign)]
+        return [*always, *self.pairs, *(text for text in self.texts if rare_signs(text) - {*always})]
 
     @property
     def values(self) -> Mapping[str, Any]:
