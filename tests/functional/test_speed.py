@@ -14,8 +14,9 @@ from groundtransport.audit.subscriber import REST
 from groundtransport.indexes import Indexed, build, facts_of
 from groundtransport.indexes.postgresql import RARE_SIGNS, continued, rare_signs
 from groundtransport.records import budget
+from groundtransport.records.finding import Finder
 from groundtransport.records.search import like
-from groundtransport.records.searching import memory, postgresql
+from groundtransport.records.searching import memory
 from tests.site import ENVIRON, JFK, Site
 
 RECORDS = 100_000
@@ -427,10 +428,14 @@ def test_the_number_of_matches_of_short_words_that_go_together_is_guessed_well(c
 def test_where_no_time_is_left_to_guess_better_the_first_guess_is_told(
     crowded: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stopped(self: postgresql.PostgreSQLSearch) -> int:
-        raise budget.OutOfTime
+    usual = Finder.run
 
-    monkeypatch.setattr(postgresql.PostgreSQLSearch, "sampled", stopped)
+    def run(self: Finder, name: str, make: Any, *shape: Any, **values: Any) -> Any:
+        if name == "sample":
+            raise budget.OutOfTime
+        return usual(self, name, make, *shape, **values)
+
+    monkeypatch.setattr(Finder, "run", run)
     answer = crowded.client().get("/admin/transit?ajax=1&q=he+at+hr+ow+lo+nd").json
     assert answer["recordsFilteredIsEstimate"] is True
     assert len(answer["data"]) == 25

@@ -229,16 +229,16 @@ class PostgreSQLSearch(Search):
 
     def guess_again(self, guess: int) -> int:
         """Return what a sample says: the planner takes words for independent of each other."""
-        try:
-            return max(guess, self.sampled())
-        except OutOfTime:
-            return guess
+        return max(guess, self.sampled())
 
     def sampled(self) -> int:
-        """Return how many match, by their share in a sample of the table; raise OutOfTime."""
+        """Return how many match, by their share in a sample of the table; without time left, the planner's guess."""
         percent = min(100.0, 100.0 * SAMPLES * SAMPLE / max(self.total, 1))
-        with self.finder.budget.limit():
-            counts = self.finder.run("sample", self._sample, percent=percent).one()
+        try:
+            with self.finder.budget.limit():
+                counts = self.finder.run("sample", self._sample, percent=percent).one()
+        except OutOfTime:
+            return self.guessed
         return int(counts[0]) * self.total // max(counts[1], 1)
 
     def _sample(self) -> Select[Any]:
