@@ -90,7 +90,11 @@ def replace(site: Site, facts: Indexed, rows: Callable[[str], str]) -> None:
 
 
 def _rows(dialect: str) -> str:
-    """Return the statement that makes the records: every 20th at JFK, every 10th a limousine, a few named Zephyrine."""
+    """Return the statement that makes the records.
+
+    Every 20th is at JFK, every other one in London, every 10th is a limousine; a few are named Zephyrine, and some
+    Heathrow, in Zurich.
+    """
     postgresql = dialect == "postgresql"
     character, integer = ("chr", "bigint") if postgresql else ("char", "integer")
     series = (
@@ -102,7 +106,7 @@ def _rows(dialect: str) -> str:
     moment = moment.replace(" s')", " seconds') || '.000000'")
     mark = f"CASE WHEN n % 9 = 0 THEN {character}(1) || {character}(2) ELSE {character}(1) || {character}(1) END"
     name = (
-        "CASE WHEN n % 4001 = 0 THEN 'zephyrine ' ELSE '' END || "
+        "CASE WHEN n % 4001 = 0 THEN 'zephyrine ' WHEN n % 100 = 7 THEN 'heathrow ' ELSE '' END || "
         "CASE WHEN n % 10 = 0 THEN 'limousine., ' ELSE 'coaches ' END || ((n * 7919) % 100003) || "
         "CASE WHEN n % 4999 = 0 THEN ' 5% 東京 wk東 -- xw' ELSE '' END"
     )
@@ -422,6 +426,28 @@ def test_the_number_of_matches_of_short_words_that_go_together_is_guessed_well(c
     answer = crowded.client().get("/admin/transit?ajax=1&q=he+at+hr+ow+lo+nd").json
     assert answer["recordsFilteredIsEstimate"] is True
     assert 0.8 < answer["recordsFiltered"] / 44_000 < 1.2
+
+
+@pytest.mark.parametrize(
+    ("query", "number"),
+    [
+        ({"company_name": "he"}, 90_000),
+        ({"company_name": "coach", "status": "active"}, 80_000),
+        ({"company_name": "heathrow"}, 999),
+        ({"company_name": "heathrow", "q": "coaches"}, 999),
+        ({"company_name": "mou", "airport_name": "airport"}, 8_000),
+        ({"missing": "company_name", "airport_name": "airport"}, 0),
+    ],
+)
+def test_the_number_of_matches_is_that_of_the_fields_that_are_asked_for(
+    crowded: Site, query: dict[str, str], number: int
+) -> None:
+    """Not of the whole texts, of which PostgreSQL's planner guesses: all are of an airport, and half of London."""
+    answer = crowded.client().get("/admin/transit", {**query, "ajax": "1"}).json
+    if "recordsFilteredIsEstimate" in answer:
+        assert 0.8 < answer["recordsFiltered"] / number < 1.2
+    else:
+        assert answer["recordsFiltered"] == number
 
 
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)

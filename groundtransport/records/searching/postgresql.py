@@ -55,6 +55,8 @@ class PostgreSQLSearch(Search):
             self.look_around()
             if not (self.sieve or self.is_indexed):
                 return self.find_short(window)
+            if self.is_of_fields and self.guessed > GUESSED:
+                self.guessed = self.sampled()
         if self.guessed > GUESSED and self.total > 2 * EXACT:
             rows = self.of_many(window, self.guessed)
             if self.number is None:
@@ -77,6 +79,11 @@ class PostgreSQLSearch(Search):
     def is_indexed(self) -> bool:
         """Whether there is something to ask trigrams for."""
         return bool(self.wanted.marks) or any_is_of_trigrams(self.wanted.terms)
+
+    @property
+    def is_of_fields(self) -> bool:
+        """Whether a field must hold or lack something: the planner guesses of the whole texts."""
+        return any(how in ("filter", "phone", "lacks") for how, _, _ in self.wanted.shape)
 
     @property
     def engine(self) -> Engine:
