@@ -657,6 +657,28 @@ def test_how_many_match_is_not_counted_again_for_the_next_page(crowded: Site) ->
     assert first["data"][-1]["id"] > following["data"][0]["id"]
 
 
+@pytest.mark.parametrize("sort", ["", "-created_at"])
+def test_what_was_counted_a_moment_ago_is_walked_to(crowded: Site, sort: str) -> None:
+    """Too many to be remembered one by one: the index of searches is asked for them once, not for each page."""
+    memory.forget(crowded.engine)
+    client = crowded.client()
+    query = {"q": "limousine", "sort": sort, "ajax": "1"}
+    first = client.get("/admin/transit", query).json
+    for more in ({"start": "25"}, {"page_no": "last"}, {"start": "100"}):
+        with statements(crowded) as seen:
+            answer = client.get("/admin/transit", {**query, **more}).json
+        assert answer["recordsFiltered"] == first["recordsFiltered"] == 8_000
+        if crowded.engine.dialect.name == "postgresql":
+            asked = [line for one in seen if "FROM transit" in one[0] for line in plan(crowded, *one)]
+            assert [line for line in asked if "ix_transit_search" in line] == []
+    gone = first["data"][0]["id"]
+    client.delete(f"/admin/transit/{gone}")
+    answer = client.get("/admin/transit", query).json
+    assert (answer["recordsFiltered"], answer["recordsTotal"]) == (7_999, first["recordsTotal"] - 1)
+    client.post(f"/admin/transit/{gone}/restore")
+    assert client.get("/admin/transit", query).json["recordsFiltered"] == 8_000
+
+
 # Without the hundred thousand: they are gone from here on
 
 

@@ -38,6 +38,15 @@ def state_of(row: Any) -> State:
     return row.state_changes or 0, int(row.state_total), row.state_newest or 0
 
 
+def state_now(finder: Finder) -> State:
+    """Return the state of this moment."""
+
+    def make() -> Any:
+        return select(*state(finder.kind))
+
+    return state_of(finder.run("state", make).one())
+
+
 def forget(engine: Engine) -> None:
     """Forget all: the log begins anew."""
     for known in (_FOUND, _COUNTED, GUESSES):

@@ -47,6 +47,9 @@ class PostgreSQLSearch(Search):
     sieve_values: Mapping[str, Any] = {}
 
     def find(self, window: Window) -> Found:
+        number = self.recall_number()
+        if number is not None:
+            return self.answer(window, self.of_many(window, number), number, is_estimate=False)
         recalled = memory.GUESSES.get(self.engine, self.key)  # the same search again, or its next page
         if recalled:
             self.is_known = True
@@ -74,6 +77,15 @@ class PostgreSQLSearch(Search):
         if not (self.is_known or self.sieve):
             memory.GUESSES.put(self.engine, self.key, (self.guessed, self.most))
         return self.answer(window, rows, self.number or 0, is_estimate=False)
+
+    def recall_number(self) -> int | None:
+        """Return how many match, if they were counted a moment ago and nothing has changed since."""
+        known = memory.recall_number(self.finder)
+        if known is None:
+            return None
+        state, number, _ = known
+        self.total = self.most = state[1]
+        return number if memory.state_now(self.finder) == state else None
 
     @property
     def is_indexed(self) -> bool:
@@ -153,6 +165,8 @@ class PostgreSQLSearch(Search):
         self.number, self.total = int(rows[0].number), state[1]
         if len(ids) == self.number:
             memory.remember(self.finder, state, ids[::-1] if window.at_end else ids)
+        elif not self.sieve:
+            memory.remember_number(self.finder, state, self.number, is_estimate=False)
         return [row for row in rows if row.id is not None]
 
     def pieces(self) -> tuple[tuple[tuple[int, ...], ...], dict[str, str]]:
