@@ -26,9 +26,8 @@ class Sieve:
             for text, how, _, is_long in named
             if how in ("word", "filter") and not (is_long and is_of_trigrams(text))
         ]
-        self.signs = sorted(set[str]().union(*map(rare_signs, self.texts)))[
-            -TERMS_MAX:
-        ]  # the farthest from Latin letters
+        signs = set[str]().union(*map(rare_signs, self.texts))
+        self.signs = sorted(signs)[-TERMS_MAX:]  # the farthest from Latin letters
         self.pairs = [text for text in self.texts if is_pair(text)][:PAIRS_MAX]
         self.others = [piece for piece in wanted.pieces if piece not in self.texts]
 
