@@ -21,13 +21,13 @@ WAITING = "fastupdate = on, gin_pending_list_limit = 256"
 # What stands after a Latin letter or a digit, but for other scripts, and for quotes and dashes of typographers. pg_trgm
 # asks its index for each of such signs, if none is beyond U+07FF (MAX_SIMPLE_CHR of PostgreSQL's regular expressions).
 USUAL_AFTER = r"a-z0-9æðøþđħıłŋœŧ\u0001-/:-@\[-`{-\u007f"
-MARKS = "&'()+,./:-"
+PUNCTUATION = "&'()+,./:-"
 # The signs of a text that are rare in names, addresses and numbers, all other scripts among them, have an index of
 # their own: trigrams know no word of one or two characters, and of punctuation nothing at all. Usual ones are rare
 # before what they rarely stand before: a letter before another script, a mark before a mark. One regular expression
 # for both languages, Python's and PostgreSQL's. Whoever changes it gives its index another name, by a migration: one of
 # another expression is never asked, and nothing notices.
-USUAL_SIGNS = rf"(?:[\u0001-\u0020]|[a-z0-9](?![^{USUAL_AFTER}])|[{MARKS}](?![{MARKS}]))+"
+USUAL_SIGNS = rf"(?:[\u0001-\u0020]|[a-z0-9](?![^{USUAL_AFTER}])|[{PUNCTUATION}](?![{PUNCTUATION}]))+"
 RARE_SIGNS = "string_to_array(regexp_replace(search_text, '{}', '', 'g'), NULL)".format(USUAL_SIGNS.replace("'", "''"))
 
 # Moves the noted changes into the counters. Only one transaction does so at a time; nobody waits for it.

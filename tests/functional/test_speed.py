@@ -217,8 +217,8 @@ def test_trigrams_know_a_pair_by_what_follows(crowded: Site, pair: str) -> None:
         number = connection.scalar(text(asked.format("count(*)", f"LIKE '%{pair}%'")))
         connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
         explain = text("EXPLAIN (ANALYZE, FORMAT JSON) " + asked.format("id", "~ :asked"))
-        plan = connection.scalar(explain, {"asked": continued(pair)})
-    (index,) = plan[0]["Plan"]["Plans"]
+        ((explained,),) = connection.execute(explain, {"asked": continued(pair)})
+    (index,) = explained[0]["Plan"]["Plans"]
     assert index["Index Name"] == "ix_transit_search"
     assert index["Actual Rows"] == (number if pair != "wk" else 0)
 

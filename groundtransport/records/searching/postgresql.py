@@ -1,6 +1,6 @@
 """Searching with pg_trgm, where the planner guesses how much matches."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable
 from functools import partial
 from typing import Any
 
@@ -43,8 +43,7 @@ class PostgreSQLSearch(Search):
 
     number: int | None = None  # of matches, once the index was asked for all of them
     is_known = False  # that few match: the same was asked a moment ago
-    sieve: Sequence[ColumnElement[bool]] = ()  # implied by the conditions, and asked in place of trigrams
-    sieve_values: Mapping[str, Any] = {}
+    sieve: Sieve | None = None  # what is asked in place of trigrams
 
     def find(self, window: Window) -> Found:
         number = self.recall_number()
@@ -119,8 +118,8 @@ class PostgreSQLSearch(Search):
         make = partial(self._facts, with_sieve=bool(sieve.sure))
         found = self.finder.run("facts", make, bool(sieve.sure), self.is_indexed, **values).one()
         self.total, self.most, self.guessed = map(int, found[:3])
-        if found.passing <= min(WALK_MAX, found.others // 2):
-            self.sieve, self.sieve_values = sieve.conditions(self.table.c.search_text), sieve.values
+        if sieve.sure and found.passing <= min(WALK_MAX, found.others // 2):
+            self.sieve = sieve
 
     @property
     def counted(self) -> tuple[str, str]:
@@ -141,24 +140,24 @@ class PostgreSQLSearch(Search):
 
         # Of an airport with few records, few match: that spares the dearest parts of the question.
         patterns = case((most <= GUESSED, most), else_=guess("patterns")).label("patterns")
-        passing: Any = case((most <= bindparam("few"), most), else_=least("sure")) if with_sieve else most
-        others: Any = case((most <= GUESSED, most), else_=guess("others")) if with_sieve else most
-        of = select(most, patterns, passing.label("passing"), others.label("others")).subquery()
+        passing = case((most <= bindparam("few"), most), else_=least("sure")).label("passing")
+        others = case((most <= GUESSED, most), else_=guess("others")).label("others")
+        of = select(most, patterns, *((passing, others) if with_sieve else ())).subquery()
         plans = [planning_once(of.c.patterns <= GUESSED)] if self.is_indexed else []
         return select(counters.kept(name), *of.c, LIMITING, *plans)
 
     def sorted(self, window: Window) -> list[Row[Any]]:
         """Return rows of all matches, whose number is known then."""
         order, start = self.order_of(window), 0 if window.at_end else window.start
-        mark = airport_mark(self.wanted)
-        values = {"length": window.length, "offset": start, **self.mark_values, **self.sieve_values}
+        mark, sieved = airport_mark(self.wanted), self.sieve.values if self.sieve else {}
+        values = {"length": window.length, "offset": start, **self.mark_values, **sieved}
         pieces: tuple[tuple[int, ...], ...] = ()
         if mark or len(self.wanted.terms) > 1:
             pieces, more = self.pieces()
             values |= more
         with self.finder.budget.limit(plans=ANEW if self.sieve else ONCE if self.is_known else AS_USUAL):
             by_marks = bool(mark or self.wanted.terms) and (bool(mark) or RARE * self.most > self.total)
-            shape = (order.shape, pieces, bool(self.wanted.terms), by_marks, tuple(self.sieve_values))
+            shape = (order.shape, pieces, bool(self.wanted.terms), by_marks, tuple(sieved))
             make = partial(self._sorted, order, pieces, by_marks=by_marks)
             rows = self.finder.run("sorted", make, *shape, **values).all()
         state, ids = memory.state_of(rows[0]), rows[0].ids or []
@@ -205,7 +204,8 @@ class PostgreSQLSearch(Search):
     def _sought(self, pieces: tuple[tuple[int, ...], ...], *, by_marks: bool) -> list[ColumnElement[bool]]:
         """The whole truth about a row, in the form that the index knows which is to be asked."""
         if self.sieve:
-            return [*self.sieve, *self._marked(indexed=False), *texts(self.kind, self.wanted)]
+            passing = self.sieve.conditions(self.table.c.search_text)
+            return [*passing, *self._marked(indexed=False), *texts(self.kind, self.wanted)]
         groups, is_indexed = self._marked() if by_marks else self.finder.groups, bool(self.wanted.terms)
         if pieces:
             return [*groups, *self._asked(pieces), *texts(self.kind, self.wanted)]
