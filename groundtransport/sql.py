@@ -66,3 +66,27 @@ def _text_holds(element: Any, compiler: Any, **options: Any) -> str:
 def _text_holds_postgresql(element: Any, compiler: Any, **options: Any) -> str:
     text, sought, *pattern = (compiler.process(clause, **options) for clause in element.clauses)
     return f"{text} LIKE {pattern[0]}" if pattern else f"strpos({text}, {sought}) > 0"
+
+
+class part_holds(FunctionElement[bool]):  # noqa: N801  # called like a function of SQL
+    """Whether a part of a text holds a text: of the text, the separator of its parts, the number from 1, the sought."""
+
+    inherit_cache = True
+    type = Boolean()
+
+
+@compiles(part_holds)
+def _part_holds(element: Any, compiler: Any, **options: Any) -> str:
+    # split_part is Python's there: it is asked last. CASE, as SQLAlchemy puts "= 1" behind, which looks at both sides.
+    text, separator, number, sought = (compiler.process(clause, **options) for clause in element.clauses)
+    first = f"instr({text}, {separator})"
+    if number == "1":
+        return f"instr(substr({text}, 1, {first} - 1), {sought}) > 0"
+    behind = f"instr(substr({text}, {first} + 1), {sought}) > 0"
+    return f"CASE WHEN {behind} THEN instr(split_part({text}, {separator}, {number}), {sought}) > 0 ELSE 0 END"
+
+
+@compiles(part_holds, "postgresql")
+def _part_holds_postgresql(element: Any, compiler: Any, **options: Any) -> str:
+    text, separator, number, sought = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"strpos(split_part({text}, {separator}, {number}), {sought}) > 0"

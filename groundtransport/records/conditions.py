@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Text, and_, bindparam, func, or_
+from sqlalchemy import BindParameter, ColumnElement, Text, and_, bindparam, literal, literal_column, or_
 from sqlalchemy.sql import visitors
 
 from groundtransport.indexes import sort_key
 from groundtransport.records.kind import Kind
 from groundtransport.records.search import Manner, Wanted
-from groundtransport.sql import text_holds
+from groundtransport.sql import part_holds, text_holds
 from groundtransport.text import PART
 
 
@@ -62,9 +62,9 @@ def _condition(kind: Kind, manner: Manner, number: int, *, indexed: bool) -> Col
     condition = _holds(column, text, indexed=indexed and is_long)
     if how in ("filter", "phone"):
         part = 1 if name == "airport_name" else list(kind.filters).index(name) + 2
-        condition = and_(condition, _holds(func.split_part(column, PART, part), text))
+        condition = and_(condition, _in_part(column, part, text))
     if how in ("number", "phone"):
-        condition = or_(condition, _holds(func.split_part(column, PART, phones), other))
+        condition = or_(condition, _in_part(column, phones, other))
     return condition
 
 
@@ -74,6 +74,11 @@ def _holds(column: Any, name: str, *, indexed: bool = False) -> ColumnElement[bo
     if indexed:
         given.append(bindparam(f"{name}_like", type_=Text()))
     return text_holds(column, *given)
+
+
+def _in_part(column: Any, number: int, name: str) -> ColumnElement[bool]:
+    """Return the condition that a part of a search text holds the value of that name."""
+    return part_holds(column, literal(PART), literal_column(str(number)), bindparam(name, type_=Text()))
 
 
 def named_holds(kind: Kind, name: str, *, indexed: bool) -> ColumnElement[bool]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, text
 
-from groundtransport import db, settings
+from groundtransport import db, settings, sqlite
 from groundtransport.audit.subscriber import REST
 from groundtransport.indexes import Indexed, build, facts_of
 from groundtransport.indexes.postgresql import RARE_SIGNS, continued, rare_signs
@@ -433,6 +433,8 @@ def test_the_number_of_matches_of_short_words_that_go_together_is_guessed_well(c
     [
         ({"company_name": "he"}, 90_000),
         ({"company_name": "coach", "status": "active"}, 80_000),
+        ({"company_name": "mo"}, 8_000),
+        ({"company_name": "airport"}, 0),
         ({"company_name": "heathrow"}, 999),
         ({"company_name": "heathrow", "q": "coaches"}, 999),
         ({"company_name": "mou", "airport_name": "airport"}, 8_000),
@@ -592,6 +594,55 @@ def test_a_short_word_is_never_looked_for_in_the_whole_index(crowded: Site, q: s
         lines = [line for one in seen if "FROM transit" in one[0] for line in plan(crowded, *one)]
         asked = [pattern for line in lines if "Index Cond" in line for pattern in re.findall("~~ '([^']*)'", line)]
         assert [pattern for pattern in asked if len(pattern.strip("%")) < 3] == []
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_texts_are_read_in_a_row_where_the_index_would_name_most(crowded: Site) -> None:
+    """All are of an airport, and no company is named so: one after the other would take four times as long."""
+    with statements(crowded) as seen:
+        answer = crowded.client().get("/admin/transit?ajax=1&company_name=airport").json
+    assert (answer["recordsFiltered"], answer["data"]) == (0, [])
+    assert [statement[:15] for statement, _ in seen if "MATCH" in statement] == ["WITH candidates"]
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_part_of_a_text_is_cut_out_only_where_the_rest_does_not_tell(
+    crowded: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python does it, at the price of three rows."""
+    seen, usual = [], sqlite.split_part
+
+    def note(*given: Any) -> str | None:
+        seen.append(given)
+        return usual(*given)
+
+    monkeypatch.setattr(sqlite, "split_part", note)
+    crowded.engine.dispose()
+    client = crowded.client()
+    assert client.get("/admin/transit?ajax=1&airport_name=coaches").json["recordsFiltered"] == 0
+    assert client.get("/admin/transit?ajax=1&company_name=airport").json["recordsFiltered"] == 0
+    assert seen == []
+    assert client.get("/admin/transit?ajax=1&company_name=zephyrine").json["recordsFiltered"] == 24
+    assert seen
+    crowded.engine.dispose()
+
+
+def test_matches_are_not_sorted_to_be_counted_where_a_walk_filled_the_page(crowded: Site) -> None:
+    with statements(crowded) as seen:
+        answer = crowded.client().get("/admin/transit?ajax=1&company_name=e.").json
+    assert (answer["recordsFiltered"], len(answer["data"])) == (8_000, 25)
+    assert not [statement for statement, _ in seen if "WITH found" in statement]
+
+
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_what_one_field_holds_says_nothing_of_another(crowded: Site) -> None:
+    """That no company is named airport had let all airports be read."""
+    client = crowded.client()
+    assert client.get("/admin/transit?ajax=1&company_name=airport").json["recordsFiltered"] == 0
+    with statements(crowded) as seen:
+        answer = client.get("/admin/transit?ajax=1&airport_name=airport").json
+    assert (answer["recordsFilteredIsEstimate"], len(answer["data"])) == (True, 25)
+    assert not [statement for statement, _ in seen if "WITH found" in statement]
 
 
 @pytest.mark.parametrize("q", ["q z x", "1 2 3 4 5 6 7 8 9 0"])

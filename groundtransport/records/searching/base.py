@@ -1,4 +1,4 @@
-"""What the searches of both databases share: walks along a sort, words too short for the index, the answer."""
+"""What the searches of both databases share: walks along a sort, what is read of the texts, the answer."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -190,41 +190,7 @@ class Search:
         shaped = self.finder.shaped(rows)
         return Found(shaped, self.total, filtered, is_estimate and filtered > 0, self.truncated)
 
-    # Words that no index knows
-
-    def find_short(self, window: Window) -> Found:
-        """Find what must be looked for in the texts themselves: words of one or two characters."""
-        guess = self.guess_short()
-        is_rare = guess <= 2 * EXACT
-        rows: list[Row[Any]] = []
-        if not (is_rare and self.is_of_missing):  # an index knows these
-            is_near = self.walk_cost(window, guess) <= WALK_MAX
-            rows = self.scan(window, SHORT, self.total if not is_rare else WALK_MAX if is_near else WALK)
-        if not is_rare or self.truncated:
-            return self.answer(window, rows or self.last_resort(window), max(guess, len(rows)), is_estimate=True)
-        try:
-            number, found = self.read(window, EXACT + 1)
-        except OutOfTime:
-            self.truncated = True
-            rows = rows or self.last_walks(window)  # no last resort: they were read in vain
-            return self.answer(window, rows, max(guess, len(rows)), is_estimate=True)
-        if number > EXACT:
-            if len(rows) < window.length:
-                rows = self.scan(window, WALK_MAX, self.total)
-            return self.answer(window, rows, max(self.guess_again(guess), number), is_estimate=True)
-        return self.answer(window, found, number, is_estimate=False)
-
-    @property
-    def is_of_missing(self) -> bool:
-        return MISSING in self.finder.query.filters
-
-    def guess_short(self) -> int:
-        """Return a guess of how many match, soon."""
-        raise NotImplementedError
-
-    def guess_again(self, guess: int) -> int:
-        """Return a better guess, where the first one was found too low."""
-        return guess
+    # What is looked for in the texts themselves
 
     def read(self, window: Window, most: int) -> tuple[int, list[Row[Any]]]:
         """Return the number of matches, and the rows of a window of them, by reading texts until there are ``most``."""
@@ -235,14 +201,16 @@ class Search:
             return pairs[0].number, self.finder.by_ids([pair.id for pair in pairs if pair.id is not None])
 
     def _read(self, order: Order) -> Select[Any]:
-        key = order.key.label("key")
-        some = select(self.table.c.id, key).where(*self.finder.scope, *self.conditions).limit(bindparam("most"))
-        gap = self.finder.query.filters.get(MISSING, "")
-        some = some.with_hint(self.table, hint_for(self.table, gap) if gap else "NOT INDEXED", "sqlite")
-        found = some.cte("found").prefix_with("MATERIALIZED")
+        found = self._reading(self.table.c.id, order.key.label("key")).cte("found").prefix_with("MATERIALIZED")
         sorted_ = select(found.c.id, found.c.key).order_by(*order.sorting(found.c.key, found.c.id))
         page = sorted_.limit(bindparam("length")).offset(bindparam("offset")).subquery()
         # The number comes even where the page is empty.
         number = select(func.count().label("number")).select_from(found).subquery()
         joined = number.outerjoin(page, true())
         return select(number.c.number, page.c.id).select_from(joined).order_by(*order.sorting(page.c.key, page.c.id))
+
+    def _reading(self, *columns: ColumnElement[Any]) -> Select[Any]:
+        """Select of ``most`` matches, in whatever order."""
+        gap = self.finder.query.filters.get(MISSING, "")
+        some = select(*columns).where(*self.finder.scope, *self.conditions).limit(bindparam("most"))
+        return some.with_hint(self.table, hint_for(self.table, gap) if gap else "NOT INDEXED", "sqlite")

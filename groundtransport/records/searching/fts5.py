@@ -1,7 +1,7 @@
 """What FTS5 is asked, and how much it finds: it counts quickly, and gives rows by id."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from sqlalchemy import (
     column,
     func,
     literal,
+    or_,
     select,
     table,
 )
@@ -23,17 +24,19 @@ from sqlalchemy import (
 from groundtransport.indexes.tables import ALL
 from groundtransport.records import counters
 from groundtransport.records.budget import OutOfTime
-from groundtransport.records.conditions import texts
+from groundtransport.records.conditions import named_holds, texts
 from groundtransport.records.finding import Finder
 from groundtransport.records.search import INDEXED, SHORT_WORD, spelled_out, telling
 from groundtransport.records.searching import memory
-from groundtransport.records.searching.base import EXACT, MANY, SAMPLE, SAMPLES, SURE, Search
+from groundtransport.records.searching.base import EXACT, MANY, SAMPLE, SAMPLES, SURE
+from groundtransport.records.searching.short import ShortSearch
 
 LAST_CHARACTER = chr(0x10FFFF)
+AT_RANDOM = 6  # of so many records that are read one after the other, one is read where the index says
 PIECES_MAX = 300  # pieces of three characters that stand for shorter words: FTS5 opens the list of each, uninterrupted
 
 
-class FTS5Search(Search):
+class FTS5Search(ShortSearch):
     """FTS5 finds a word as a row of pieces of three characters, and reads the list of each."""
 
     def __init__(self, finder: Finder) -> None:
@@ -106,6 +109,18 @@ class FTS5Search(Search):
         if not all(terms):
             self.wanted = replace(self.wanted, is_impossible=True)
         return True
+
+    def is_read_sooner(self) -> bool:
+        """Whether the index names so many records, for the texts to decide about, that reading all is sooner."""
+        if self.wanted.is_exact:
+            return False
+        asked = [(mark,) for mark in self.wanted.marks] + [term for term in self.wanted.terms if len(term) < INDEXED]
+        values = {f"asked_{at}_{other}": text for at, term in enumerate(asked) for other, text in enumerate(term)}
+        conditions = [
+            or_(*(named_holds(self.kind, f"asked_{at}_{other}", indexed=False) for other in range(len(term))))
+            for at, term in enumerate(asked)
+        ]
+        return AT_RANDOM * self.guess("asked", conditions, tuple(map(len, asked)), **values) > self.total
 
     def of_short(self) -> list[ColumnElement[bool]]:
         """The conditions of words that the index does not know as such."""
@@ -206,9 +221,10 @@ class FTS5Search(Search):
     def guess_short(self) -> int:
         return self.guess("guess", self.conditions)
 
-    def guess(self, name: str, conditions: Iterable[ColumnElement[bool]]) -> int:
+    def guess(self, name: str, conditions: Iterable[ColumnElement[bool]], *shape: Hashable, **values: str) -> int:
         """Return how many rows fulfil conditions, by their share in some pieces of the table."""
-        found = self.finder.run(name, lambda: select(self.in_texts(conditions)), pieces=self._pieces()).scalar() or 0
+        values["pieces"] = self._pieces()
+        found = self.finder.run(name, lambda: select(self.in_texts(conditions)), *shape, **values).scalar() or 0
         read = SAMPLES * SURE
         return int(found) * max(self.last - self.first + 1, read) // read
 

@@ -12,13 +12,14 @@ from groundtransport.indexes.tables import ALL
 from groundtransport.records import counters
 from groundtransport.records.budget import LIMITING, OutOfTime, planning_once
 from groundtransport.records.search import like
-from groundtransport.records.searching.base import EXACT, FEW, SAMPLE, SAMPLES, WALK_MAX, Search
+from groundtransport.records.searching.base import EXACT, FEW, SAMPLE, SAMPLES, WALK_MAX
+from groundtransport.records.searching.short import ShortSearch
 from groundtransport.records.searching.sieve import Sieve, any_is_of_trigrams
 
 GUESSED = 3 * EXACT // 2  # matches: few, as far as one can guess
 
 
-class GuessingSearch(Search):
+class GuessingSearch(ShortSearch):
     """Knows, once it has looked around, how many live records there are, and about how many match."""
 
     sieve: Sieve | None = None  # what is asked in place of trigrams
@@ -40,7 +41,7 @@ class GuessingSearch(Search):
     @property
     def key(self) -> Hashable:
         """What a guess is about."""
-        return self.kind.name, *self.counted, *self.wanted.pieces
+        return self.kind.name, *self.counted, self.wanted.shape, *self.wanted.pieces
 
     def look_around(self) -> None:
         """Find out how many live records there are, the planner's guess of how many match, and how many can at most.
@@ -84,8 +85,8 @@ class GuessingSearch(Search):
         return select(counters.kept(name), *of.c, LIMITING, *plans)
 
     def guess_short(self) -> int:
-        """Return the planner's guess; where it knows nothing of what is missing, what a sample says."""
-        return self.sampled() if self.is_of_missing else self.guessed
+        """Return the planner's guess; of fields, which it knows nothing of, what a sample says."""
+        return self.sampled() if self.is_of_fields else self.guessed
 
     def guess_again(self, guess: int) -> int:
         """Return what a sample says: the planner takes words for independent of each other."""

@@ -16,10 +16,10 @@ from groundtransport.records import counters
 from groundtransport.records.finding import Finder, Found, Window, cut
 from groundtransport.records.kind import Kind
 
-MOST = 4_000  # ids of one search
+MOST = 10_000  # ids of one search
 SECONDS = 60
 State = tuple[int, int, int]
-_FOUND: Recent[tuple[State, "array[int]"]] = Recent(SECONDS, most=64)  # two megabytes at most
+_FOUND: Recent[tuple[State, "array[int]"]] = Recent(SECONDS, most=32)  # two and a half megabytes at most
 _COUNTED: Recent[tuple[State, int, bool]] = Recent(SECONDS)
 # Of searches that match few, by PostgreSQL: how many are guessed, and how many can at most.
 GUESSES: Recent[tuple[int, int]] = Recent(SECONDS)

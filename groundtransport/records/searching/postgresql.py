@@ -27,6 +27,7 @@ from groundtransport.records.searching.base import EXACT
 from groundtransport.records.searching.guessing import GUESSED, GuessingSearch
 from groundtransport.text import MARK
 
+LISTED = 4_000  # matches whose ids are remembered: of more, their number
 RARE = 4  # of so many records one has a value for whose sake its index is read, too
 
 
@@ -127,7 +128,7 @@ class PostgreSQLSearch(GuessingSearch):
         # The ids of all, to be remembered: in the first row alone.
         ids = select(func.array_agg(aggregate_order_by(found.c.id, *order.sorting(found.c.key, found.c.id))))
         first = sorted_.with_only_columns(found.c.id).limit(1).offset(bindparam("offset")).scalar_subquery()
-        is_first = and_(number.c.number <= memory.MOST, page.c.id == first)
+        is_first = and_(number.c.number <= LISTED, page.c.id == first)
         facts.append(case((is_first, ids.scalar_subquery())).label("ids"))
         rows = select(*self.finder.columns, number.c.number, *facts).select_from(joined)
         return rows.order_by(*order.sorting(page.c.key, page.c.id))

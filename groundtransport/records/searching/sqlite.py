@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, case, func, select
+from sqlalchemy import Integer, Row, Select, bindparam, case, func, select
 
 from groundtransport.indexes.tables import ALL
 from groundtransport.records.budget import OutOfTime
@@ -13,7 +13,8 @@ from groundtransport.records.searching import memory
 from groundtransport.records.searching.base import EXACT, FEW, MANY
 from groundtransport.records.searching.fts5 import FTS5Search
 
-CANDIDATES = 4_000  # rows whose texts are read sooner than the index is asked for whole words
+CANDIDATES = 4_000  # rows whose texts are read sooner than the index is asked for a whole word,
+OF_SEVERAL = EXACT  # or for several: their pieces may stand in most rows
 SELDOM = 16  # of so many records one holds short words that are asked for beside long ones
 
 
@@ -42,6 +43,8 @@ class SQLiteSearch(FTS5Search):
             if ids is not None:
                 memory.remember(self.finder, self.state, ids)
                 return self.known(window, ids)
+            if self.is_read_sooner():
+                return self.find_short(window)
             counted = self.count()
             if not self.truncated:
                 memory.remember_number(self.finder, self.state, counted[0], is_estimate=counted[1])
@@ -83,25 +86,29 @@ class SQLiteSearch(FTS5Search):
 
     def look_closely(self) -> list[int] | None:
         """Find out the facts, and the ids of all matches in the list's order where they are few; else return None."""
-        order = self.finder.order
-        values = {"code": self.wanted.groups.get("airport_code", ALL), "loose": self.loose_question}
+        order, is_one = self.finder.order, len(self.wanted.terms) + len(self.wanted.marks) == 1
+        values = {
+            "code": self.wanted.groups.get("airport_code", ALL),
+            "loose": self.loose_question,
+            "most": CANDIDATES if is_one else OF_SEVERAL,
+        }
         with self.finder.budget.limit():
             found = self.finder.run("close", self._closely, order.shape, **values).one()
         self.note_facts(found)
         return None if found.ids is None else list(json.loads(found.ids))
 
     def _closely(self) -> Select[Any]:
-        rowid = self.index.c.rowid
-        loose = select(rowid.label("id")).select_from(self.index).where(self.matches("loose")).limit(CANDIDATES + 1)
+        rowid, most = self.index.c.rowid, bindparam("most", type_=Integer())
+        loose = select(rowid.label("id")).select_from(self.index).where(self.matches("loose")).limit(most + 1)
         candidates = loose.cte("candidates").prefix_with("MATERIALIZED")
         number = select(func.count()).select_from(candidates).scalar_subquery()
         joined = candidates.outerjoin(self.table, self.table.c.id == candidates.c.id)
         # The index decides of airport and status: conditions on these would turn the join round.
         found = select(self.table.c.id).select_from(joined).where(*texts(self.kind, self.wanted))
-        found = found.order_by(*self.finder.order.clauses()).limit(CANDIDATES)
+        found = found.order_by(*self.finder.order.clauses()).limit(most)
         listed = found.with_hint(self.table, "NOT INDEXED", "sqlite").subquery()
         ids = select(func.json_group_array(listed.c.id)).scalar_subquery()
-        return select(*self.facts(), case((number <= CANDIDATES, ids)).label("ids"))
+        return select(*self.facts(), case((number <= most, ids)).label("ids"))
 
     def stream(self, window: Window) -> list[Row[Any]]:
         """Return rows by id: FTS5 gives them so, from either end, and reads no further than it must."""
