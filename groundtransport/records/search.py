@@ -16,6 +16,7 @@ from groundtransport.text import FIELD, MARK, PART, digits, fold
 
 QUERY_MAX = 1_000  # characters; no field that is searched is as long
 TERMS_MAX = 16  # words that the index is asked for, the longest first; the texts are asked for all
+PHONE_MIN = 7  # characters of a telephone number that hardly any other has
 INDEXED = 3  # the index knows pieces of three characters: shorter words must be looked for in the texts
 # How a word or a filter is looked for: "word", "number", "filter", "phone" or "lacks"; the filter's name; and
 # whether the index knows the text, which is long enough for it.
@@ -73,7 +74,7 @@ def wanted(kind: Kind, query: ListQuery) -> Wanted:
     marks = tuple(MARK + mark + MARK for _, _, mark in named)
     if any(not mark for _, _, mark in named) or len(query.q) > QUERY_MAX:
         return Wanted(is_impossible=True)
-    found = [_word(word) for word in dict.fromkeys(fold(query.q).split())]
+    found = [_word(word) for word in _words(query.q)]
     for name, text in query.filters.items():
         if not _is_group(kind, name):
             found.append(_Piece(("lacks", text, False), "") if name == MISSING else _filter(kind, name, text))
@@ -141,7 +142,12 @@ _USUAL = "eairotnslcudpmhgbfyvkwzxjq"
 
 
 def telling(term: str, number: int) -> list[str]:
-    """Return the pieces of a term that few texts hold, as far as letters tell: a search may begin with these alone."""
+    """Return the pieces of a term that few texts hold, as far as letters tell: a search may begin with these alone.
+
+    Of a telephone number no piece tells more than another, and all of it tells most.
+    """
+    if _PHONE.fullmatch(term) and len(term) >= PHONE_MIN:
+        return [term]
     pieces = dict.fromkeys(term[start : start + INDEXED] for start in range(len(term) - INDEXED + 1))
     return sorted(pieces, key=lambda piece: sum(map(_rarity, piece)), reverse=True)[:number]
 
@@ -160,8 +166,20 @@ def valued(name: str, text: str) -> dict[str, str]:
     return {name: text, f"{name}_like": like(text)}
 
 
+def _words(text: str) -> list[str]:
+    """Return the words to look for, each once: whatever holds one holds every part of it, too."""
+    words = dict.fromkeys(fold(text).split())
+    wholes = [word for word in words if not _is_number(word)]
+    return [word for word in words if not any(word in whole != word for whole in wholes)]
+
+
+def _is_number(word: str) -> bool:
+    """Whether a word may be a telephone number in another spelling; bare digits are part of the text already."""
+    return bool(_PHONE.fullmatch(word)) and not word.isdigit()
+
+
 def _word(word: str) -> _Piece:
-    if not _PHONE.fullmatch(word) or word.isdigit():  # bare digits are part of the text already
+    if not _is_number(word):
         term = _term(word)
         return _Piece(("word", "", bool(term)), word, "", term, is_exact=True)
     number = digits(word)
