@@ -169,7 +169,7 @@ class FTS5Search(ShortSearch):
         except OutOfTime:
             self.truncated = True
             self.finder.budget.extend()
-            return EXACT + 1, True
+            return self.guess("guess", self.conditions), True
         if in_texts:
             return int(in_texts) * span // read, True
         if in_index:

@@ -68,7 +68,7 @@ class SQLiteSearch(FTS5Search):
         return Found(self.finder.shaped(rows), self.total, len(ids))
 
     def rows(self, window: Window, number: int) -> list[Row[Any]]:
-        if number == 0:
+        if number == 0 and not self.truncated:
             return []
         if self.finder.order.is_by_id:
             return self._within(window, self.stream)
