@@ -614,6 +614,16 @@ def test_texts_are_read_in_a_row_where_the_index_would_name_most(crowded: Site) 
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_the_index_is_asked_for_a_short_word_that_few_hold_beside_a_field(crowded: Site) -> None:
+    with statements(crowded) as seen:
+        answer = crowded.client().get("/admin/transit?ajax=1&q=mo&company_name=us").json
+    assert (answer["recordsFiltered"], len(answer["data"])) == (8_000, 25)
+    asked = [statement for statement, _ in seen if "MATCH" in statement]
+    assert not asked[0].startswith("WITH found")
+    assert len(asked) > 1
+
+
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_part_of_a_text_is_cut_out_only_where_the_rest_does_not_tell(
     crowded: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:

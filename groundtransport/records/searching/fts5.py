@@ -33,6 +33,7 @@ from groundtransport.records.searching.short import ShortSearch
 
 LAST_CHARACTER = chr(0x10FFFF)
 AT_RANDOM = 6  # of so many records that are read one after the other, one is read where the index says
+SPELLINGS = 2  # of a telephone number, as it was typed and as bare digits; other words have one
 PIECES_MAX = 300  # pieces of three characters that stand for shorter words: FTS5 opens the list of each, uninterrupted
 
 
@@ -112,9 +113,10 @@ class FTS5Search(ShortSearch):
 
     def is_read_sooner(self) -> bool:
         """Whether the index names so many records, for the texts to decide about, that reading all is sooner."""
-        if self.wanted.is_exact:
+        asked = [*((mark,) for mark in self.wanted.marks), *self.wanted.terms]
+        is_spelled_out = any(len(term) > SPELLINGS for term in asked)  # as few records hold such a word
+        if self.wanted.is_exact or is_spelled_out:
             return False
-        asked = [(mark,) for mark in self.wanted.marks] + [term for term in self.wanted.terms if len(term) < INDEXED]
         values = {f"asked_{at}_{other}": text for at, term in enumerate(asked) for other, text in enumerate(term)}
         conditions = [
             or_(*(named_holds(self.kind, f"asked_{at}_{other}", indexed=False) for other in range(len(term))))

@@ -1,4 +1,7 @@
-"""Words of one or two characters, which no index knows: they are looked for in the texts themselves."""
+"""What is looked for in the texts themselves: words of one or two characters, which no index knows.
+
+And words of one field that the index would name most records for.
+"""
 
 from typing import Any
 
@@ -14,7 +17,7 @@ class ShortSearch(Search):
     """Walks as far as it must, and counts the rest. A subclass knows how to guess how many match."""
 
     def find_short(self, window: Window) -> Found:
-        """Find what must be looked for in the texts themselves: words of one or two characters."""
+        """Return the rows of a window, and how many match, by no index but that of the sort, or of what is missing."""
         guess = self.guess_short()
         is_rare = guess <= 2 * EXACT
         rows: list[Row[Any]] = []
