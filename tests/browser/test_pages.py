@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 
 import pytest
 from playwright.sync_api import Page, Response, expect
 
-from groundtransport import db
+from groundtransport import dashboard, db
 from groundtransport.accounts import throttle
 from groundtransport.dashboard import figures
+from groundtransport.dashboard.weeks import last_weeks
 from groundtransport.security import Role
 from tests.browser.axe import check_axe
 from tests.browser.chromium import Watch
@@ -95,6 +97,13 @@ def overview(stage: Stage) -> None:
     stage.records("scheduledbus")
     stage.go("/admin")
     stage.page.get_by_text("As a table").click()
+
+
+@state
+def overview_of_long_dates(stage: Stage) -> None:
+    """Eight weeks of which seven begin on a day of two digits, in any year."""
+    stage.patch.setattr(dashboard, "last_weeks", lambda dbsession, today: last_weeks(dbsession, date(2026, 11, 29)))
+    stage.go("/admin")
 
 
 @state
