@@ -254,16 +254,27 @@ def test_a_short_word_is_not_asked_for_before_one_that_fewer_records_hold(crowde
     assert [line for line in plans if "ix_transit_rare_signs" in line] == []
 
 
+PLANS = text(
+    "SELECT generic_plans, custom_plans, current_setting('plan_cache_mode') AS mode FROM pg_prepared_statements "
+    "WHERE statement LIKE 'WITH found AS%' ORDER BY prepare_time DESC LIMIT 1"
+)
+
+
+def plans_of_twelve(site: Site, q: str) -> Any:
+    """Search twelve times over one new connection; return how PostgreSQL planned that, and how it plans from now on."""
+    client = site.client()
+    site.engine.dispose()
+    for number in range(12):
+        memory.forget(site.engine)
+        assert client.rows("transit", q=q, sort="city", start=str(number))
+    with db.reading(site.engine).connect() as connection:
+        return connection.execute(PLANS).one()
+
+
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_short_words_are_planned_with_regard_to_them_each_time(crowded: Site) -> None:
     """PostgreSQL would keep a plan that asks its index for the first of them, however common."""
-    client = crowded.client()
-    crowded.engine.dispose()
-    for number in range(12):
-        memory.forget(crowded.engine)
-        assert client.rows("transit", q="he wk", sort="city", start=str(number))
-    with db.reading(crowded.engine).connect() as connection:
-        plans = connection.execute(PLANS).one()
+    plans = plans_of_twelve(crowded, "he wk")
     assert (plans.generic_plans, plans.mode) == (0, "auto")
     assert plans.custom_plans >= 5
 
@@ -303,22 +314,10 @@ def test_signs_that_hardly_any_record_holds_are_not_looked_for_in_all(crowded: S
         assert [line for line in plans if is_slow(line, may_sort=True)] == []
 
 
-PLANS = text(
-    "SELECT generic_plans, custom_plans, current_setting('plan_cache_mode') AS mode FROM pg_prepared_statements "
-    "WHERE statement LIKE 'WITH found AS%' ORDER BY prepare_time DESC LIMIT 1"
-)
-
-
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_a_search_for_few_is_planned_once(crowded: Site) -> None:
     """Planning it took longer than the search; everything else is planned with regard to its values."""
-    client = crowded.client()
-    crowded.engine.dispose()
-    for number in range(12):
-        memory.forget(crowded.engine)
-        assert client.rows("transit", q="zephyrine", sort="city", start=str(number))
-    with db.reading(crowded.engine).connect() as connection:
-        plans = connection.execute(PLANS).one()
+    plans = plans_of_twelve(crowded, "zephyrine")
     assert plans.generic_plans > 0
     assert plans.custom_plans == 0
     assert plans.mode == "auto"
