@@ -1,7 +1,4 @@
-"""What is looked for in the texts themselves: words of one or two characters, which no index knows.
-
-And words of one field that the index would name most records for.
-"""
+"""What is looked for in the texts, as no index knows it (words too short), or one would name most records for it."""
 
 from typing import Any
 
