@@ -18,8 +18,8 @@ serve: .venv/ready ## Set everything up and serve it on http://127.0.0.1:6543 (P
 	@echo "Serving on http://127.0.0.1:$(PORT), until Ctrl+C"
 	@exec $(BIN)/python -W "ignore:pkg_resources" $(BIN)/pserve --server-name any development.ini port=$(PORT)
 
-test: .venv/ready ## Run every test: on SQLite, and on PostgreSQL where a server can be had
-	$(BIN)/pytest -n auto --maxprocesses 4 $(ARGS)
+test: .venv/ready ## Run every test: on SQLite, and on PostgreSQL where a server can be had (QUICK=1: two minutes, SQLite)
+	$(BIN)/pytest -n auto --maxprocesses 4 $(if $(QUICK),--quick) $(ARGS)
 
 sure: .venv/ready ## Everything CI runs: format, lint, types, tests
 	$(BIN)/ruff format --check .

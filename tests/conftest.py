@@ -1,16 +1,19 @@
 """The databases that every test runs on, and the application on each."""
 
 import os
+import shutil
 import warnings
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
 import hypothesis
 import pytest
+from sqlalchemy import make_url
 
 from tests import postgres
 from tests.browser import chromium
+from tests.shell import fill_with_some_places
 from tests.site import ENVIRON, Client, Site
 
 hypothesis.settings.register_profile("house", deadline=None)  # a busy machine is no failure
@@ -23,6 +26,8 @@ with warnings.catch_warnings():
     import pyramid.config  # noqa: F401  # the same
 
 DATABASES = ("sqlite", "postgresql")
+TIME = "All tests take about 12 minutes on two cores; make test QUICK=1 takes about 2 (SQLite, no browser)."
+QUICK_TIME = "The quick tests take about 2 minutes on two cores: SQLite alone, without browser and slow tests."
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -56,20 +61,53 @@ def empty_database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.
         yield url
 
 
-def new_database(backend: str, request: Any, tmp_path_factory: Any, name: str) -> AbstractContextManager[str]:
+@pytest.fixture(scope="session")
+def small_templates() -> Iterator[Callable[..., str]]:
+    """Return a function that makes, once for each backend, the database that ``small_database_url`` copies."""
+    urls: dict[str, str] = {}
+    with ExitStack() as databases:
+
+        def template(backend: str, *fixtures: Any) -> str:
+            if backend not in urls:
+                url = databases.enter_context(new_database(backend, *fixtures, "groundtransport_small"))
+                fill_with_some_places(url)
+                urls[backend] = url
+            return urls[backend]
+
+        yield template
+
+
+@pytest.fixture(params=DATABASES)
+def small_database_url(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, small_templates: Callable[..., str]
+) -> Iterator[str]:
+    """The URL of a migrated database with five airports, two cities and no user, for this test alone."""
+    template = small_templates(request.param, request, tmp_path_factory)
+    with new_database(request.param, request, tmp_path_factory, "groundtransport_copy", template) as url:
+        yield url
+
+
+def new_database(
+    backend: str, request: Any, tmp_path_factory: Any, name: str, template: str = ""
+) -> AbstractContextManager[str]:
+    """Return the context of a new database's URL: empty, or a copy of the database at the URL ``template``."""
     if backend == "sqlite":
-        return _sqlite(tmp_path_factory)
+        return _sqlite(tmp_path_factory, template)
     server = request.getfixturevalue("postgresql_server")
     if server is None:
         if os.environ.get("CI"):
             pytest.fail("CI must run the tests on PostgreSQL, and there is no server")
         pytest.skip(postgres.HOW_TO)
-    return postgres.database(server, f"{name}_{os.getpid()}")
+    return postgres.database(
+        server, f"{name}_{os.getpid()}", str(make_url(template).database) if template else "template0"
+    )
 
 
 class _sqlite:  # noqa: N801  # a context manager, used like a function
-    def __init__(self, tmp_path_factory: pytest.TempPathFactory) -> None:
+    def __init__(self, tmp_path_factory: pytest.TempPathFactory, template: str) -> None:
         self.file = tmp_path_factory.mktemp("sqlite") / "test.sqlite"
+        if template:
+            shutil.copy(make_url(template).database, self.file)
 
     def __enter__(self) -> str:
         return f"sqlite:///{self.file}"
@@ -102,6 +140,45 @@ def kind(request: pytest.FixtureRequest) -> str:
 def client(site: Site) -> Client:
     """A signed-in administrator."""
     return site.client()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="on SQLite alone, without browser and slow tests")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(FailureNames(config), "failure-names")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    return QUICK_TIME if config.getoption("quick") else TIME
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("quick"):
+        left_out = [item for item in items if is_left_out_of_quick(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not is_left_out_of_quick(item)]
+
+
+def is_left_out_of_quick(item: pytest.Item) -> bool:
+    """Return True for a test that is marked as slow, drives a browser, or runs on PostgreSQL."""
+    parameters = getattr(item, "callspec", None)
+    on_postgresql = parameters is not None and "postgresql" in parameters.params.values()
+    return on_postgresql or any(item.get_closest_marker(name) for name in ("slow", "browser"))
+
+
+class FailureNames:
+    """Print the name of each failed test at once; pytest-xdist prints dots until the end."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.terminal = config.pluginmanager.get_plugin("terminalreporter")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and self.terminal is not None:
+            self.terminal.ensure_newline()
+            self.terminal.write_line(f"FAILED {report.nodeid} ({report.when})", red=True)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -60,12 +60,12 @@ def throw_away(programs: Path) -> Iterator[URL]:
 
 
 @contextmanager
-def database(url: URL, name: str) -> Iterator[str]:
-    """Yield the address of a new database of that name, which is dropped afterwards."""
+def database(url: URL, name: str, template: str = "template0") -> Iterator[str]:
+    """Yield the URL of a new database of that name, copied from ``template``; it is dropped afterwards."""
     engine = create_engine(url, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'))
-        connection.execute(text(f"CREATE DATABASE \"{name}\" TEMPLATE template0 ENCODING 'UTF8'"))
+        connection.execute(text(f'CREATE DATABASE "{name}" TEMPLATE "{template}" ENCODING \'UTF8\''))
     try:
         yield url.set(database=name).render_as_string(hide_password=False)
     finally:

@@ -64,12 +64,13 @@ class Shell:
             return list(csv.DictReader(lines))
 
 
-def only_some_places(shell: Shell) -> Shell:
-    """Migrate, and give the database five airports, two cities and nobody."""
-    migration.upgrade(shell.engine)
+def fill_with_some_places(url: str) -> None:
+    """Migrate the database, and add five airports and two cities; leave no connection open."""
+    engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
+    migration.upgrade(engine)
     airports = [row for row in loading.packaged_airports() if row["code"] in SOME]
-    with db.transaction(shell.engine) as dbsession:
+    with db.transaction(engine) as dbsession:
         loading.refresh_airports(dbsession, airports)
         for number, name in enumerate(("Queens", "Newark")):
             dbsession.add(City(id=number, name=name, country="US", latitude=40.7, longitude=-73.8, population=9000))
-    return shell
+    engine.dispose()

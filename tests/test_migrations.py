@@ -23,6 +23,8 @@ from groundtransport.audit import models as audit
 from groundtransport.indexes.operations import is_ours
 from tests.site import ENVIRON, app_settings
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 TABLES = (accounts, audit, kinds.modules())  # importing them defines the metadata
 NAMED = {"scheduledbus", "transit", "airport", "city", "admin_activity", "admin_user"}

@@ -15,7 +15,7 @@ from groundtransport.airports import lookup
 from groundtransport.audit.models import AdminActivity, AuditHead, AuditMark
 from groundtransport.events import Actor
 from groundtransport.records.writer import Writer
-from tests.shell import Shell, only_some_places
+from tests.shell import Shell
 from tests.site import app_settings
 
 TABLES = (AdminActivity, AuditHead, AuditMark)
@@ -26,7 +26,7 @@ class Log:
 
     def __init__(self, folder: Path, url: str) -> None:
         self.url = url
-        self.shell = only_some_places(Shell(folder, url))
+        self.shell = Shell(folder, url)
         self.engine = self.shell.engine
         self.registry: Any = None
         self.start()

@@ -27,6 +27,8 @@ from tests.proxy import Proxy, in_front_of
 from tests.serving import Raw, Server, read_answer, running
 from tests.site import ENVIRON, PASSWORD, app_settings
 
+pytestmark = pytest.mark.slow
+
 FORM = "application/x-www-form-urlencoded"
 COOKIE = "__Host-groundtransport"
 SLOW = 500

@@ -27,8 +27,8 @@ from tests.site import JFK, Site, app_settings
 
 
 @pytest.fixture
-def log(empty_database_url: str, tmp_path: Path) -> Iterator[Log]:
-    log = Log(tmp_path, empty_database_url)
+def log(small_database_url: str, tmp_path: Path) -> Iterator[Log]:
+    log = Log(tmp_path, small_database_url)
     yield log
     log.close()
 

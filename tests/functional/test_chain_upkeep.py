@@ -16,15 +16,17 @@ from groundtransport import db
 from groundtransport.audit.models import AdminActivity, AuditMark
 from tests.functional.auditing import Log, changing, doing
 
+pytestmark = pytest.mark.slow
+
 NAME, OLD = "GROUNDTRANSPORT_AUDIT_SECRET", "GROUNDTRANSPORT_AUDIT_SECRET_OLD"
 FIRST, SECOND, THIRD = "a" * 48, "n" * 48, "t" * 48  # the first is what the tests' environment holds
 NEW, BOTH = {NAME: SECOND}, {NAME: SECOND, OLD: FIRST}
 
 
 @pytest.fixture
-def log(empty_database_url: str, tmp_path: Path) -> Iterator[Log]:
+def log(small_database_url: str, tmp_path: Path) -> Iterator[Log]:
     """A log of three entries, signed with the first secret."""
-    log = Log(tmp_path, empty_database_url)
+    log = Log(tmp_path, small_database_url)
     log.create("Line 1", "Line 2", "Line 3")
     yield log
     log.close()
@@ -126,9 +128,9 @@ def ago(days: int) -> Iterator[None]:
 
 
 @pytest.fixture
-def aged(empty_database_url: str, tmp_path: Path) -> Iterator[Log]:
+def aged(small_database_url: str, tmp_path: Path) -> Iterator[Log]:
     """A log of six entries: two 400 days old, two 200, two new."""
-    log = Log(tmp_path, empty_database_url)
+    log = Log(tmp_path, small_database_url)
     for days in (400, 200, 0):
         with ago(days):
             log.create(f"Größe {days} a")

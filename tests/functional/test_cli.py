@@ -14,7 +14,7 @@ from groundtransport.accounts.secondfactor.models import RecoveryCode, SecondFac
 from groundtransport.accounts.secondfactor.sealing import unseal
 from groundtransport.airports.models import Airport, City
 from groundtransport.security import Role
-from tests.shell import Shell, only_some_places, run
+from tests.shell import Shell, run
 from tests.site import ENVIRON, PASSWORD
 
 
@@ -26,8 +26,10 @@ def empty(empty_database_url: str, tmp_path: Path) -> Iterator[Shell]:
 
 
 @pytest.fixture
-def small(empty: Shell) -> Shell:
-    return only_some_places(empty)
+def small(small_database_url: str, tmp_path: Path) -> Iterator[Shell]:
+    shell = Shell(tmp_path, small_database_url)
+    yield shell
+    shell.engine.dispose()
 
 
 # init

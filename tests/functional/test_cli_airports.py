@@ -9,13 +9,13 @@ import pytest
 from groundtransport import db
 from groundtransport.airports import lookup
 from groundtransport.airports.models import Airport
-from tests.shell import SOME, Shell, only_some_places
+from tests.shell import SOME, Shell
 
 
 @pytest.fixture
-def small(empty_database_url: str, tmp_path: Path) -> Iterator[Shell]:
-    shell = Shell(tmp_path, empty_database_url)
-    yield only_some_places(shell)
+def small(small_database_url: str, tmp_path: Path) -> Iterator[Shell]:
+    shell = Shell(tmp_path, small_database_url)
+    yield shell
     shell.engine.dispose()
 
 

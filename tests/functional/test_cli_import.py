@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 from groundtransport import kinds
 from groundtransport.audit.models import AdminActivity
-from tests.shell import SOME, Shell, only_some_places
+from tests.shell import SOME, Shell
 from tests.site import HEATHROW, JFK, Site
 
 
@@ -21,9 +21,9 @@ def shell(site: Site, tmp_path: Path) -> Iterator[Shell]:
 
 
 @pytest.fixture
-def small(empty_database_url: str, tmp_path: Path) -> Iterator[Shell]:
-    shell = Shell(tmp_path, empty_database_url)
-    yield only_some_places(shell)
+def small(small_database_url: str, tmp_path: Path) -> Iterator[Shell]:
+    shell = Shell(tmp_path, small_database_url)
+    yield shell
     shell.engine.dispose()
 
 

@@ -15,6 +15,8 @@ from groundtransport.security import Role
 from tests.integrity import Person, assert_whole, at_once, person, rows
 from tests.site import HEATHROW, JFK, Site
 
+pytestmark = pytest.mark.slow
+
 WRITERS, READERS, SECONDS = 16, 8, 4.0
 TAGGED = ("company_name", "company_address", "place", "route_name")
 

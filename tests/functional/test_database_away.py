@@ -12,6 +12,8 @@ from groundtransport import db, postgresql
 from tests.functional.test_transaction import facts, send
 from tests.site import JFK, Client, Site
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def away(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:

@@ -16,6 +16,8 @@ from tests.functional.test_transaction import refuse, subscribed
 from tests.integrity import BUDGET, Person, assert_whole, at_once, cut, full_sqlite, person, state, trigger
 from tests.site import JFK, Site
 
+pytestmark = pytest.mark.slow
+
 ACTIONS = ("create", "update", "delete", "restore")
 LONG = "What is said of it. " * 200  # does not fit into what a page of the database has left
 DONE = {"create": "was created", "update": "was saved", "delete": "was deleted", "restore": "was restored"}

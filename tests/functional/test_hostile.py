@@ -8,6 +8,8 @@ import pytest
 
 from tests.site import JFK, Client, Site
 
+pytestmark = pytest.mark.slow
+
 FORM = "application/x-www-form-urlencoded"
 BOUNDARY = "xyzzy"
 MULTIPART = f"multipart/form-data; boundary={BOUNDARY}"

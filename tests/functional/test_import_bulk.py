@@ -17,6 +17,8 @@ from groundtransport.transfer.importer import CHUNK, Importer
 from tests.shell import Shell
 from tests.site import HEATHROW, JFK, Site
 
+pytestmark = pytest.mark.slow
+
 ACTOR = Actor("the-importer", batch="import-1")
 
 

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import pytest
 from bs4 import BeautifulSoup
 
 from tests.integrity import assert_whole, rows, session_of
 from tests.serving import Server, running
 from tests.site import HEATHROW, JFK, Site
+
+pytestmark = pytest.mark.slow
 
 ROUNDS, PEOPLE = 4, 4
 FIELDS = ("airport_name", "company_name", "place")

@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -22,6 +23,8 @@ from groundtransport.security import Role
 from tests.functional.people import cheap_hashes
 from tests.integrity import Known, Person, assert_whole, meant, person, rows
 from tests.site import HEATHROW, JFK, PASSWORD, Site
+
+pytestmark = pytest.mark.slow
 
 EXAMPLES = 20
 NAMES = ("ann", "bob", "cyd")

@@ -17,6 +17,8 @@ from tests.integrity import session_of
 from tests.serving import Server, read_answer, running
 from tests.site import ENVIRON, JFK, Site, app_settings
 
+pytestmark = pytest.mark.slow
+
 INIS = ("development.ini", "production.ini")
 FORM = "application/x-www-form-urlencoded"
 

@@ -19,6 +19,8 @@ from groundtransport.records.search import like
 from groundtransport.records.searching import memory
 from tests.site import ENVIRON, JFK, Site
 
+pytestmark = pytest.mark.slow
+
 RECORDS = 100_000
 LISTS = {
     "page 1": {},

@@ -26,6 +26,8 @@ from groundtransport.records.writer import Writer
 from groundtransport.settings import SettingsError
 from tests.site import JFK, Client, Site
 
+pytestmark = pytest.mark.slow
+
 SECRET = "w" * 40
 ROOT = Path(__file__).parents[2]
 
