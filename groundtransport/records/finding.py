@@ -117,7 +117,7 @@ class Finder:
 
         if self.wanted.is_impossible:
             return Found([], self.total(), 0)
-        if not self.query.is_filtered:
+        if self.wanted.is_everything:
             return self.counted(window, self.order, DELETED if self.query.deleted else ALL, ALL)
         if self.wanted.is_counted(self.counted_by) and not self.query.deleted:
             return self.grouped(window)

@@ -62,6 +62,11 @@ class Wanted:
     is_exact: bool = True
     is_impossible: bool = False
 
+    @property
+    def is_everything(self) -> bool:
+        """Return True if no row is left out: nothing was asked, or texts of which folding leaves nothing (an accent)."""
+        return not (self.shape or self.groups or self.is_impossible)
+
     def is_counted(self, counted_by: str | None) -> bool:
         """Whether the counters know how many rows these are."""
         return not self.shape and set(self.groups) <= {"airport_code", counted_by}
