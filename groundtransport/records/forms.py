@@ -49,10 +49,10 @@ def find_place(
     """Return what a form with that airport string is about; ``before`` holds the record's values, if there is one."""
     airport = lookup.by_airport_name(dbsession, airport_name)
     if airport is None:
-        return Place(default_country, is_new=before is None)
+        return Place(default_country)
     stays = before is not None and before["airport_id"] == airport.id
     cities = partial(lookup.cities, dbsession, airport)
-    return Place(airport.country, airport, cities, before if before and stays else {}, is_new=before is None)
+    return Place(airport.country, airport, cities, before if before and stays else {})
 
 
 def values_of(place: Place, appstruct: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from groundtransport.records.query import (
     LAST,
     ListQuery,
     Slice,
+    bounded,
     number,
     of_request,
     only_once,
@@ -113,7 +114,7 @@ class Beside:
 def page(dbsession: Session, kind: Kind, query: ListQuery, beside: Beside | None = None) -> Page:
     """Return the page that was asked for; past the end, the last one."""
     finder, size = Finder(dbsession, kind, query), query.page_size
-    asked = number(query.page_no) or 1
+    asked = bounded(query.page_no) or 1
     window = _window(beside, (asked - 1) * size, size, at_end=query.page_no == LAST)
     found = finder.find(window)
     if not found.rows and found.filtered and not found.truncated and not window.at_end:
@@ -126,19 +127,39 @@ def page(dbsession: Session, kind: Kind, query: ListQuery, beside: Beside | None
     return Page(query, found.rows, found.total, found.filtered, shown, last, found.is_estimate, found.truncated, is_end)
 
 
-def datatables(dbsession: Session, kind: Kind, request: Request) -> tuple[ListQuery, dict[str, Any]]:
-    """Return the query of a DataTables request and the answer to it, without the rows' actions."""
+def of_datatables(kind: Kind, request: Request) -> ListQuery:
+    """Return the query of a DataTables request."""
+    return with_datatables(kind, of_request(kind, request), only_once(request.GET.dict_of_lists()))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The answer to a DataTables request, without the rows' actions; ``start`` is the offset of its first row.
+
+    ``query`` is that of the HTML pages with these rows: they are of another size where no page has ``length`` rows.
+    """
+
+    query: ListQuery
+    start: int
+    answer: dict[str, Any]
+
+    def state(self, offset: int) -> str:
+        """Return the state of the HTML page that shows the row at an offset of the list."""
+        return self.query.state(page_no=str(offset // self.query.page_size + 1))
+
+
+def datatables(dbsession: Session, kind: Kind, query: ListQuery, request: Request) -> Rows:
+    """Return the rows of a DataTables request."""
     sent = request.GET.dict_of_lists()
-    query = with_datatables(kind, of_request(kind, request), only_once(sent))
     part = read_slice(sent, query)
     at_end = query.page_no == LAST and "start" not in sent
     window = _window(Beside.of(request), part.start, part.length, at_end=at_end)
     found = Finder(dbsession, kind, query).find(window)
     if at_end:
         part = replace(part, start=max(0, (found.filtered - 1) // part.length * part.length))
-    size_sent = query.size_sent or ("length" in sent and part.length in PAGE_SIZES)
-    query = replace(query, page_no=str(part.start // part.length + 1), page_size=part.length, size_sent=size_sent)
-    return query, _answer(part, found)
+    if "length" in sent and part.length in PAGE_SIZES:
+        query = replace(query, page_size=part.length, size_sent=True)
+    return Rows(query, part.start, _answer(part, found))
 
 
 def _answer(part: Slice, found: Found) -> dict[str, Any]:

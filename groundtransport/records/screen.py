@@ -12,7 +12,7 @@ from groundtransport.records.cells import Cell, cell_of
 from groundtransport.records.fields import Field
 from groundtransport.records.kind import Kind
 from groundtransport.records.links import list_address
-from groundtransport.records.query import ListQuery
+from groundtransport.records.query import TEXT_MAX, ListQuery
 
 FILTER_TITLES = {
     "q": _("Search"),
@@ -83,6 +83,18 @@ def filter_title(request: Request, kind: Kind, name: str) -> str:
     title = FILTER_TITLES.get(name) or (kind.fields[name].title if name in kind.fields else name)
     text: str = request.translate(title)
     return text
+
+
+def refusals(request: Request, kind: Kind, query: ListQuery) -> dict[str, str]:
+    """Return why texts are not looked for, by the name of the search or the filter; nothing is found then."""
+    return {name: too_long(request, filter_title(request, kind, name)) for name in query.too_long}
+
+
+def too_long(request: Request, title: str) -> str:
+    """Return the refusal of a text to look for that is too long."""
+    text = _("${field}: the text is longer than ${number} characters. Nothing was searched; shorten it.")
+    told: str = request.translate(_(text, mapping={"field": title, "number": f"{TEXT_MAX:,}"}))
+    return told
 
 
 def chips(request: Request, kind: Kind, query: ListQuery) -> list[Chip]:

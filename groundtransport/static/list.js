@@ -213,7 +213,8 @@
       (refusal) => {
         if (refusal.reason === "dropped") return;
         table.processing(false);
-        showTrouble(refusal.reason === "signed-out" ? "signed-out" : "list-failed");
+        document.querySelector("#list-refused").textContent = refusal.message;
+        showTrouble({ "signed-out": "signed-out", refused: "list-refused" }[refusal.reason] ?? "list-failed");
         listed.dispatchEvent(new CustomEvent("list:trouble", { detail: refusal.reason }));
       },
     );
@@ -235,7 +236,7 @@
   }
 
   function showTrouble(id) {
-    for (const banner of ["signed-out", "list-failed"]) {
+    for (const banner of ["signed-out", "list-failed", "list-refused"]) {
       const shown = document.getElementById(banner);
       const hadFocus = shown.contains(document.activeElement);
       shown.hidden = banner !== id;

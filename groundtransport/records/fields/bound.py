@@ -20,7 +20,6 @@ class Place:
     airport: Airport | None = None
     find_cities: Callable[[], Cities] = Cities
     stored: Mapping[str, Any] = field(default_factory=dict)
-    is_new: bool = True
 
     @cached_property
     def cities(self) -> Cities:
