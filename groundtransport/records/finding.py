@@ -66,13 +66,18 @@ class Window:
 
 @dataclass
 class Found:
-    """The rows of a window, in the list's order, and how many there are: of the kind, and of the query."""
+    """The rows of a window, in the list's order, and how many there are: of the kind, and of the query.
+
+    ``is_uncounted`` tells that the time was over before the matches were counted: ``filtered`` says no more than
+    whether there may be a next page.
+    """
 
     rows: list[dict[str, Any]]
     total: int
     filtered: int
     is_estimate: bool = False
     truncated: bool = False
+    is_uncounted: bool = False
 
 
 class Finder:

@@ -38,7 +38,8 @@ class Page:
     last: int
     is_estimate: bool = False
     truncated: bool = False
-    is_end: bool = False  # the last rows of a list whose length is guessed: their numbers are not known
+    is_end: bool = False  # the last rows of a list whose length is not known: their numbers are not known either
+    is_uncounted: bool = False  # ``filtered`` and ``last`` say no more than whether there may be a next page
 
     @property
     def first_row(self) -> int:
@@ -53,6 +54,13 @@ class Page:
         if self.is_estimate:
             return not self.is_end and len(self.rows) == self.query.page_size
         return self.number < self.last
+
+    @property
+    def state(self) -> str:
+        """The query string of this page."""
+        if not self.query.page_no:
+            return self.query.state()
+        return self.query.state(page_no=LAST if self.is_end else str(self.number))
 
     def address(self, target: int) -> str:
         """Return the query string of another page: a neighbor far from the start is reached from this one's rows."""
@@ -123,8 +131,9 @@ def page(dbsession: Session, kind: Kind, query: ListQuery, beside: Beside | None
     shown, last = page_numbers(replace(query, page_no=LAST if window.at_end else query.page_no), found.filtered)
     if found.is_estimate and not window.at_end:
         shown, last = asked, max(last, asked)
-    is_end = found.is_estimate and window.at_end
-    return Page(query, found.rows, found.total, found.filtered, shown, last, found.is_estimate, found.truncated, is_end)
+    is_end = (found.is_estimate or found.is_uncounted) and window.at_end
+    numbers = found.total, found.filtered, shown, last
+    return Page(query, found.rows, *numbers, found.is_estimate, found.truncated, is_end, found.is_uncounted)
 
 
 def of_datatables(kind: Kind, request: Request) -> ListQuery:
@@ -141,10 +150,13 @@ class Rows:
 
     query: ListQuery
     start: int
+    is_end: bool  # the last rows of a list whose length is not known: their offsets are not known either
     answer: dict[str, Any]
 
     def state(self, offset: int) -> str:
         """Return the state of the HTML page that shows the row at an offset of the list."""
+        if self.is_end:
+            return self.query.state()
         return self.query.state(page_no=str(offset // self.query.page_size + 1))
 
 
@@ -159,7 +171,8 @@ def datatables(dbsession: Session, kind: Kind, query: ListQuery, request: Reques
         part = replace(part, start=max(0, (found.filtered - 1) // part.length * part.length))
     if "length" in sent and part.length in PAGE_SIZES:
         query = replace(query, page_size=part.length, size_sent=True)
-    return Rows(query, part.start, _answer(part, found))
+    is_end = at_end and (found.is_estimate or found.is_uncounted)
+    return Rows(query, part.start, is_end, _answer(part, found))
 
 
 def _answer(part: Slice, found: Found) -> dict[str, Any]:
@@ -173,6 +186,8 @@ def _answer(part: Slice, found: Found) -> dict[str, Any]:
         answer["recordsFilteredIsEstimate"] = True
     if found.truncated:
         answer["truncated"] = True
+    if found.is_uncounted:
+        answer["recordsFilteredIsUnknown"] = True
     return answer
 
 

@@ -34,8 +34,7 @@ class ListViews:
                 return self.problem(query)
             self.request.response.status_int = 422
         page = listing.page(self.request.dbsession, self.kind, query, listing.Beside.of(self.request))
-        state = query.state(page_no=str(page.number)) if query.page_no else query.state()
-        actions = self.actions(query, state)
+        actions = self.actions(query, page.state)
         for row in page.rows:
             row["actions"] = actions(row["id"])
         saved = landing.saved(self.request, self.kind)
@@ -44,7 +43,7 @@ class ListViews:
             "page": page,
             "query": query,
             "context": self.context,
-            "state": state,
+            "state": page.state,
             "can_restore": queries.can_restore(self.kind),
             "elsewhere": list(landing.elsewhere(self.request, self.context, page)),
             "marked": {found, *saved},
@@ -52,7 +51,7 @@ class ListViews:
         }
         if query.deleted:
             return render_to_response(DELETED, values, request=self.request, response=self.request.response)
-        return values | self.around(query, page, state)
+        return values | self.around(query, page)
 
     def asked(self) -> tuple[queries.ListQuery, int]:
         """Return the list's query, and the record that its page is to hold, if ``find`` names one."""
@@ -64,7 +63,7 @@ class ListViews:
         query = replace(query, deleted=False)
         return landing.page_with(self.request.dbsession, self.kind, query, record.row.id), record.row.id
 
-    def around(self, query: queries.ListQuery, page: listing.Page, state: str) -> dict[str, Any]:
+    def around(self, query: queries.ListQuery, page: listing.Page) -> dict[str, Any]:
         """Return what the page of the live records shows besides; its rows get their ``cells``."""
         columns = screen.columns(self.request, self.kind, query)
         for row in page.rows:
@@ -74,7 +73,7 @@ class ListViews:
             "usual_size": queries.usual_size(self.request),
             "chips": screen.chips(self.request, self.kind, query),
             "filter_title": partial(screen.filter_title, self.request, self.kind),
-            "viewed": viewed(self.request, self.context, page, state),
+            "viewed": viewed(self.request, self.context, page),
             "batch_actions": batch.actions(self.request, self.context),
         }
 
