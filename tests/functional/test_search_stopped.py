@@ -1,41 +1,18 @@
 """A search whose time is over before its matches were counted: no page names a number, and the pager agrees."""
 
-import itertools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-from groundtransport.records import budget
-from groundtransport.records.searching import memory
 from tests.functional.filling import fill
+from tests.functional.stopping import stop_searches
 from tests.site import Client, Site
-
-Stop = Callable[..., None]
 
 
 @pytest.fixture
-def stop(site: Site, monkeypatch: pytest.MonkeyPatch) -> Stop:
-    """Return what lets the time of the next search be over: until rows are looked for once more, or for good."""
-    usual = budget.Budget.limit
-    steps = 3 if site.engine.dialect.name == "sqlite" else 1  # of the search, before its last short while
-    monkeypatch.setattr(budget, "MORE", 60.0)
-
-    def begin(*, for_good: bool = False) -> None:
-        tries = itertools.count()
-        memory.forget(site.engine)
-
-        @contextmanager
-        def limit(self: budget.Budget, **more: Any) -> Iterator[None]:
-            if for_good or next(tries) < steps:
-                raise budget.OutOfTime
-            with usual(self, **more):
-                yield
-
-        monkeypatch.setattr(budget.Budget, "limit", limit)
-
-    return begin
+def stopped(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
+    stop_searches(site, monkeypatch)
+    return site
 
 
 def said(page: Any) -> str:
@@ -47,11 +24,10 @@ def pager(page: Any) -> dict[str, bool]:
     return {item.get_text(strip=True): item.find("a") is not None for item in page.html.select("nav.pager li")}
 
 
-def test_where_one_record_matches_no_other_number_is_told(site: Site, client: Client, kind: str, stop: Stop) -> None:
-    ids = fill(site, kind, 60)
+def test_where_one_record_matches_no_other_number_is_told(stopped: Site, client: Client, kind: str) -> None:
+    ids = fill(stopped, kind, 60)
     asked = {"q": "042", "sort": "company_name"}
 
-    stop()
     page = client.get(f"/admin/{kind}", asked)
 
     assert [row["id"] for row in page.html.select("tbody tr")] == [f"record-{ids[41]}"]
@@ -61,7 +37,6 @@ def test_where_one_record_matches_no_other_number_is_told(site: Site, client: Cl
     assert page.html.select_one("[data-all]").get_text(strip=True) == "All that match"
     assert not page.html.find(id="list-truncated").has_attr("hidden")
 
-    stop()
     answer = client.get(f"/admin/{kind}", {"ajax": "1", **asked}).json
     assert [row["id"] for row in answer["data"]] == [ids[41]]
     assert (answer["recordsFiltered"], answer["recordsFilteredIsUnknown"], answer["truncated"]) == (1, True, True)
@@ -69,31 +44,27 @@ def test_where_one_record_matches_no_other_number_is_told(site: Site, client: Cl
     assert answer["recordsTotal"] == 60
 
 
-def test_the_pager_leads_on_while_a_page_is_full(site: Site, client: Client, kind: str, stop: Stop) -> None:
-    fill(site, kind, 30)
+def test_the_pager_leads_on_while_a_page_is_full(stopped: Site, client: Client, kind: str) -> None:
+    fill(stopped, kind, 30)
     asked = {"q": "0", "sort": "company_name", "page_size": "10"}
 
-    stop()
     page = client.get(f"/admin/{kind}", asked)
     assert said(page) == "Showing 1 to 10; counting was stopped"
     assert pager(page) == {"First": False, "Previous": False, "1": False, "Next": True}
 
-    stop()
     page = client.get(f"/admin/{kind}", {**asked, "page_no": "2"})
     assert said(page) == "Showing 11 to 20; counting was stopped"
     assert pager(page) == {"First": True, "Previous": True, "2": False, "Next": True}
 
-    stop()
     answer = client.get(f"/admin/{kind}", {"ajax": "1", **asked, "start": "10", "length": "10"}).json
     assert (len(answer["data"]), answer["recordsFiltered"], answer["recordsFilteredIsUnknown"]) == (10, 21, True)
 
 
-def test_past_the_end_and_on_the_last_page(site: Site, client: Client, kind: str, stop: Stop) -> None:
-    ids = fill(site, kind, 60)
+def test_past_the_end_and_on_the_last_page(stopped: Site, client: Client, kind: str) -> None:
+    ids = fill(stopped, kind, 60)
     asked = {"q": "042", "sort": "company_name", "page_size": "10"}
 
     for page_no in ("3", "1000000000"):
-        stop()
         page = client.get(f"/admin/{kind}", {**asked, "page_no": page_no})
         assert page.html.select("tbody tr") == []
         assert said(page) == "Counting was stopped"
@@ -102,7 +73,6 @@ def test_past_the_end_and_on_the_last_page(site: Site, client: Client, kind: str
         assert found.pop("First")
         assert "Last" not in found
 
-    stop()
     page = client.get(f"/admin/{kind}", {**asked, "page_no": "last"})
     assert [row["id"] for row in page.html.select("tbody tr")] == [f"record-{ids[41]}"]
     assert said(page) == "Counting was stopped"
@@ -111,12 +81,12 @@ def test_past_the_end_and_on_the_last_page(site: Site, client: Client, kind: str
 
 
 def test_where_nothing_was_found_in_time_nothing_is_said_of_none(
-    site: Site, client: Client, kind: str, stop: Stop
+    site: Site, client: Client, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = fill(site, kind, 30)
     client.delete(f"/admin/{kind}/{ids[0]}")
     client.get("/admin")
-    stop(for_good=True)
+    stop_searches(site, monkeypatch, for_good=True)
 
     for address in (f"/admin/{kind}?q=003&sort=company_name", f"/admin/{kind}?deleted=1&q=001", "/admin/search?q=003"):
         page = client.get(address)
