@@ -20,6 +20,7 @@ FILTER_TITLES = {
     "airport_code": _("Airport Code"),
     "company_phone": _("Company Phone"),
 }
+CHIP_MAX = 100  # characters; ``static/list.js`` cuts as well
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def chips(request: Request, kind: Kind, query: ListQuery) -> list[Chip]:
 
 
 def _shown(request: Request, kind: Kind, name: str, value: str) -> str:
-    """Return the value of a filter as people read it: the label of a choice, else what was typed."""
+    """Return the value of a filter as people read it: the label of a choice, else what was typed, cut."""
     is_choice = name in kind.fields and kind.fields[name].choices
     text: str = request.translate(kind.fields[name].shown(value.casefold())) if is_choice else value
-    return text
+    return text if len(text) <= CHIP_MAX else f"{text[:CHIP_MAX]}…"

@@ -125,7 +125,8 @@
     const given = filters();
     const made = [...given].map(([name, value]) => {
       const field = form.elements[name];
-      const shown = field.tagName === "SELECT" ? field.selectedOptions[0].text : value;
+      const text = field.tagName === "SELECT" ? field.selectedOptions[0].text : value;
+      const shown = text.length > 100 ? `${text.slice(0, 100)}…` : text;
       const hidden = element("span", { class: "visually-hidden" }, t("Remove:") + " ");
       const cross = element("span", { "aria-hidden": "true" }, "×");
       const without = new URLSearchParams(state());

@@ -189,6 +189,7 @@ def test_a_text_of_over_1000_characters_is_refused_and_kept(client: Client, kind
     assert page.html.find("input", {"name": name})["value"] == long
     assert page.html.select_one("[data-no-match]").has_attr("hidden"), "nothing was searched"
     assert page.html.select("tbody tr") == []
+    assert len(page.html.select_one(f"[data-chip={name}]").get_text(strip=True)) < 150
 
 
 @pytest.mark.parametrize("name", ["q", "search[value]"])
