@@ -4,6 +4,7 @@
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
@@ -193,6 +194,29 @@ class Record(AnyRecord):
 
 class DeletedRecord(AnyRecord):
     """A softly deleted record: it has a history, and can be restored; everything else of it is gone."""
+
+
+def class_at(path: Sequence[str], kinds: Mapping[str, Any]) -> tuple[type[Node], list[str]]:
+    """Return the class of the context that a path leads to, and the rest of the path. No row is looked for."""
+    found: type[Node] = Root
+    rest = list(path)
+    while rest and (below := _class_below(found, rest[0], kinds)):
+        found, rest = below, rest[1:]
+    return found, rest
+
+
+def _class_below(parent: type[Node], name: str, kinds: Mapping[str, Any]) -> type[Node] | None:
+    """Return the class of a context's child; None where the name is none of a child, and perhaps a view's."""
+    if parent is Root:
+        return Admin if name == "admin" else None
+    if parent is Admin:
+        return kinds[name].collection if name in kinds else PLACES.get(name)
+    if issubclass(parent, Collection):
+        return Record if _ID.fullmatch(name) else None
+    if parent is Profile:
+        return OwnSecondFactor if name == "second-factor" else None
+    children: dict[type[Node], type[Node]] = {Airports: Airport, Users: User}
+    return children.get(parent)
 
 
 def includeme(config: Any) -> None:

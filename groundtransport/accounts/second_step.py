@@ -20,7 +20,7 @@ from groundtransport.i18n import DOMAIN, _
 from groundtransport.resources import Root
 from groundtransport.web.errors import prefers_json, problem
 from groundtransport.web.fields import submitted
-from groundtransport.web.links import is_ours
+from groundtransport.web.links import is_ours, next_address
 
 WRONG = _("The code is wrong, or it was used already. Wait for the next one and try again.")
 LOCKED = _(
@@ -86,7 +86,7 @@ class Owed:
             self._count_down()
         self.request.session.sign_in(self.user)
         record(self.request, Event.SIGN_IN, user=self.user, second_factor=proof)
-        return HTTPSeeOther(self.request.application_url + (self.target if is_ours(self.target) else "/admin"))
+        return HTTPSeeOther(self.request.application_url + next_address(self.request, self.target))
 
     def _count_down(self) -> None:
         left = recovery.left(self.request.dbsession, self.user.id)

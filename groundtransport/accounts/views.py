@@ -16,7 +16,7 @@ from groundtransport.i18n import _
 from groundtransport.resources import Root
 from groundtransport.web.errors import prefers_json, problem
 from groundtransport.web.fields import submitted
-from groundtransport.web.links import is_ours
+from groundtransport.web.links import is_ours, next_address
 
 REFUSED = _("The user name or the password is wrong.")
 TOO_LATE = _("The sign-in took too long. Please begin again.")
@@ -61,8 +61,7 @@ class Login:
     def _let_in(self, user: AdminUser, form: dict[str, str]) -> Response:
         self.request.session.sign_in(user)
         record(self.request, Event.SIGN_IN, user=user)
-        target = form.get("next", "")
-        return HTTPSeeOther(self.request.application_url + (target if is_ours(target) else "/admin"))
+        return HTTPSeeOther(self.request.application_url + next_address(self.request, form.get("next", "")))
 
     def _refuse(self, form: dict[str, str]) -> Any:
         if prefers_json(self.request):

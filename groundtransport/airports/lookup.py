@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from groundtransport.airports.directory import Directory
 from groundtransport.airports.models import Airport, City
-from groundtransport.airports.names import code_of
+from groundtransport.airports.names import code_of, named
 from groundtransport.airports.states import find_state
 from groundtransport.recent import Recent
 from groundtransport.text import fold
@@ -88,6 +88,12 @@ def search(dbsession: Session, text: str) -> Sequence[Row[Any]]:
     ids = _directory(dbsession).find(text, SUGGESTIONS)
     found = {airport.id: airport for airport in dbsession.execute(_FOUND, {"ids": ids})} if ids else {}
     return [found[airport_id] for airport_id in ids if airport_id in found]
+
+
+def suggestions(dbsession: Session, typed: str) -> list[str]:
+    """Return the airport strings that a text finds, best first; else those that its last brackets find."""
+    found = search(dbsession, typed) or search(dbsession, typed.rpartition("(")[2])
+    return [named(airport.name, airport.code) for airport in found]
 
 
 def _directory(dbsession: Session) -> Directory:

@@ -16,7 +16,7 @@ from groundtransport.audit.models import AdminActivity
 from groundtransport.audit.query import conditions, read
 from groundtransport.i18n import _, translated
 from groundtransport.records.fields import Field
-from groundtransport.records.query import number, page_numbers, read_slice
+from groundtransport.records.query import LAST, number, page_numbers, read_slice
 from groundtransport.resources import Activity, AnyRecord
 from groundtransport.security import Permission
 
@@ -107,9 +107,12 @@ class ActivityViews:
 
     @view_config(ajax=True, renderer="json")
     def datatables(self) -> dict[str, Any]:
-        part = read_slice(self.request.GET.dict_of_lists(), self.query.page)
-        found = entries(self.dbsession, part.start, part.length, *self.conditions, names=COLUMNS)
+        sent = self.request.GET.dict_of_lists()
+        part = read_slice(sent, self.query.page)
         total, filtered = self.count(), self.count(*self.conditions)
+        is_last = self.query.page.page_no == LAST and "start" not in sent
+        start = max(0, (filtered - 1) // part.length * part.length) if is_last else part.start
+        found = entries(self.dbsession, start, part.length, *self.conditions, names=COLUMNS)
         return {"draw": part.draw, "recordsTotal": total, "recordsFiltered": filtered, "data": found}
 
     @view_config(name="csv")

@@ -3,6 +3,7 @@
 import os
 
 import click
+from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from groundtransport import db, migration
@@ -22,6 +23,7 @@ def init(office: Office) -> None:
         load_places(office)
         make_administrator(office)
         seal_anew(office)
+        fill_choices(office)
     except DBAPIError as error:
         raise click.ClickException(f"The database refused: {error.orig}") from error
 
@@ -48,6 +50,25 @@ def seal_anew(office: Office) -> None:
         count = secondfactor.reseal(dbsession, office.settings.secrets)
     if count:
         click.echo(f"Second factors sealed under the newest secret: {count:,}")
+
+
+def fill_choices(office: Office) -> None:
+    """Give live records without a value of a choice, as a save could leave them once, the default; log each change."""
+    from groundtransport.kinds import kinds
+    from groundtransport.records.query import choices
+    from groundtransport.records.writer import Writer
+
+    for kind in kinds().values():
+        for name in choices(kind):
+            lacking = select(kind.model).where(kind.model.is_live(), getattr(kind.model, name).is_(None))
+            with db.transaction(office.engine) as dbsession:
+                rows = dbsession.scalars(lacking.order_by(kind.model.id).with_for_update()).all()
+                if not rows:
+                    continue
+                writer = Writer(dbsession, office.registry.notify, kind, office.actor("init"))
+                for row in rows:
+                    writer.update(row, {name: kind.fields[name].choices[0][0]})
+            click.echo(f"{kind.name}: {len(rows):,} records without {name} were given the default")
 
 
 def make_administrator(office: Office) -> None:

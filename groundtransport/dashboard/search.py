@@ -5,10 +5,12 @@ from typing import Any
 from pyramid.request import Request
 from pyramid.view import view_config
 
+from groundtransport.i18n import _
 from groundtransport.records import listing
 from groundtransport.records.kind import Kind, label_of
 from groundtransport.records.links import list_address, of_rows
 from groundtransport.records.query import ListQuery, only_once
+from groundtransport.records.screen import too_long
 from groundtransport.resources import Admin
 from groundtransport.security import Permission
 
@@ -25,8 +27,11 @@ SHOWN = 10  # records of a kind
 def search(context: Admin, request: Request) -> dict[str, Any]:
     """The newest records of every kind that match; nothing is looked for where nothing was asked."""
     q = only_once(request.GET.dict_of_lists()).get("q", "").strip()
+    if ListQuery(q=q).too_long:
+        request.response.status_int = 422
+        return {"q": q, "found": [], "refusal": too_long(request, _("Search"))}
     kinds = request.registry["kinds"].values() if q else ()
-    return {"q": q, "found": [_found(context, request, kind, q) for kind in kinds]}
+    return {"q": q, "found": [_found(context, request, kind, q) for kind in kinds], "refusal": ""}
 
 
 def _found(context: Admin, request: Request, kind: Kind, q: str) -> dict[str, Any]:

@@ -66,13 +66,18 @@ class Window:
 
 @dataclass
 class Found:
-    """The rows of a window, in the list's order, and how many there are: of the kind, and of the query."""
+    """The rows of a window, in the list's order, and how many there are: of the kind, and of the query.
+
+    ``is_uncounted`` tells that the time was over before the matches were counted: ``filtered`` says no more than
+    whether there may be a next page.
+    """
 
     rows: list[dict[str, Any]]
     total: int
     filtered: int
     is_estimate: bool = False
     truncated: bool = False
+    is_uncounted: bool = False
 
 
 class Finder:
@@ -117,7 +122,7 @@ class Finder:
 
         if self.wanted.is_impossible:
             return Found([], self.total(), 0)
-        if not self.query.is_filtered:
+        if self.wanted.is_everything:
             return self.counted(window, self.order, DELETED if self.query.deleted else ALL, ALL)
         if self.wanted.is_counted(self.counted_by) and not self.query.deleted:
             return self.grouped(window)

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from groundtransport.airports import lookup
 from groundtransport.airports.models import AIRPORT_NAME_MAX
+from groundtransport.airports.names import code_of
 from groundtransport.i18n import _
 from groundtransport.records.fields import AirportField, Field, Place
 from groundtransport.records.kind import Kind
@@ -48,11 +49,12 @@ def find_place(
 ) -> Place:
     """Return what a form with that airport string is about; ``before`` holds the record's values, if there is one."""
     airport = lookup.by_airport_name(dbsession, airport_name)
+    find_airports = partial(lookup.suggestions, dbsession, airport_name)
     if airport is None:
-        return Place(default_country, is_new=before is None)
+        return Place(default_country, find_airports=find_airports)
     stays = before is not None and before["airport_id"] == airport.id
     cities = partial(lookup.cities, dbsession, airport)
-    return Place(airport.country, airport, cities, before if before and stays else {}, is_new=before is None)
+    return Place(airport.country, airport, cities, before if before and stays else {}, find_airports)
 
 
 def values_of(place: Place, appstruct: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,7 +84,7 @@ class RecordForm:
         # The version that the values build on, where that is not the one that was sent.
         self.version: int | None = None
         if values is None:
-            self.sent = submitted(request, kind.fields) if request.method in ("POST", "PUT") else {}
+            self.sent = _sent(request, kind) if request.method in ("POST", "PUT") else {}
             self.typed = {**_texts(kind, before or {}), **self.sent}
             if request.method == "PUT" and "airport_name" not in self.sent:
                 self.typed["airport_name"] = ""  # it must be sent, also on a change
@@ -135,6 +137,12 @@ class RecordForm:
         """Return the fields as HTML, with what was typed and what is wrong."""
         markup: Markup = self.form.serialize(self._filled())
         return markup
+
+
+def _sent(request: Request, kind: Kind) -> dict[str, str]:
+    """Return the fields that were sent. Without script, the button of an airport that was offered chooses it."""
+    sent, chosen = submitted(request, kind.fields), submitted(request, ("refresh",)).get("refresh", "")
+    return {**sent, "airport_name": chosen} if code_of(chosen) else sent
 
 
 def _texts(kind: Kind, values: Mapping[str, Any]) -> dict[str, str]:

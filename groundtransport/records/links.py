@@ -11,6 +11,8 @@ from groundtransport.resources import Collection
 from groundtransport.security import Permission, edit_keys
 from groundtransport.web.fields import submitted
 
+OF_FORMS = ("page_no", "page_size", "sort", "q")  # names of the list's state; the filters share theirs with fields
+
 
 def list_address(request: Request, kind: Kind, state: str) -> str:
     """Return the address of a kind's list in that state."""
@@ -18,9 +20,19 @@ def list_address(request: Request, kind: Kind, state: str) -> str:
 
 
 def sent_query(request: Request, kind: Kind) -> queries.ListQuery:
-    """Return the list's query that travelled with a write as ``list_state``."""
-    state = submitted(request, ("list_state",)).get("list_state", "")
-    return queries.of_state(kind, state, queries.usual_size(request))
+    """Return the list's query that travelled with a write: its ``list_state``.
+
+    Where a client sends none, the names of the state count in the write's query, and those that are no field of the
+    record in its form, before the others.
+    """
+    sent, size = submitted(request, ("list_state",)), queries.usual_size(request)
+    if "list_state" in sent:
+        return queries.of_state(kind, sent["list_state"], size)
+    values: dict[str, list[str]] = request.GET.dict_of_lists()
+    for name in OF_FORMS:
+        if name in request.POST and name not in kind.fields:
+            values[name] = [text for text in request.POST.getall(name) if isinstance(text, str)]
+    return queries.read_query(kind, values, size)
 
 
 def edit_address(request: Request, kind: Kind, record_id: int, state: str) -> str:

@@ -14,6 +14,7 @@ from groundtransport.records.query import (
     LAST,
     ListQuery,
     Slice,
+    bounded,
     number,
     of_request,
     only_once,
@@ -37,7 +38,8 @@ class Page:
     last: int
     is_estimate: bool = False
     truncated: bool = False
-    is_end: bool = False  # the last rows of a list whose length is guessed: their numbers are not known
+    is_end: bool = False  # the last rows of a list whose length is not known: their numbers are not known either
+    is_uncounted: bool = False  # ``filtered`` and ``last`` say no more than whether there may be a next page
 
     @property
     def first_row(self) -> int:
@@ -52,6 +54,13 @@ class Page:
         if self.is_estimate:
             return not self.is_end and len(self.rows) == self.query.page_size
         return self.number < self.last
+
+    @property
+    def state(self) -> str:
+        """The query string of this page."""
+        if not self.query.page_no:
+            return self.query.state()
+        return self.query.state(page_no=LAST if self.is_end else str(self.number))
 
     def address(self, target: int) -> str:
         """Return the query string of another page: a neighbor far from the start is reached from this one's rows."""
@@ -113,7 +122,7 @@ class Beside:
 def page(dbsession: Session, kind: Kind, query: ListQuery, beside: Beside | None = None) -> Page:
     """Return the page that was asked for; past the end, the last one."""
     finder, size = Finder(dbsession, kind, query), query.page_size
-    asked = number(query.page_no) or 1
+    asked = bounded(query.page_no) or 1
     window = _window(beside, (asked - 1) * size, size, at_end=query.page_no == LAST)
     found = finder.find(window)
     if not found.rows and found.filtered and not found.truncated and not window.at_end:
@@ -122,23 +131,48 @@ def page(dbsession: Session, kind: Kind, query: ListQuery, beside: Beside | None
     shown, last = page_numbers(replace(query, page_no=LAST if window.at_end else query.page_no), found.filtered)
     if found.is_estimate and not window.at_end:
         shown, last = asked, max(last, asked)
-    is_end = found.is_estimate and window.at_end
-    return Page(query, found.rows, found.total, found.filtered, shown, last, found.is_estimate, found.truncated, is_end)
+    is_end = (found.is_estimate or found.is_uncounted) and window.at_end
+    numbers = found.total, found.filtered, shown, last
+    return Page(query, found.rows, *numbers, found.is_estimate, found.truncated, is_end, found.is_uncounted)
 
 
-def datatables(dbsession: Session, kind: Kind, request: Request) -> tuple[ListQuery, dict[str, Any]]:
-    """Return the query of a DataTables request and the answer to it, without the rows' actions."""
+def of_datatables(kind: Kind, request: Request) -> ListQuery:
+    """Return the query of a DataTables request."""
+    return with_datatables(kind, of_request(kind, request), only_once(request.GET.dict_of_lists()))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The answer to a DataTables request, without the rows' actions; ``start`` is the offset of its first row.
+
+    ``query`` is that of the HTML pages with these rows: they are of another size where no page has ``length`` rows.
+    """
+
+    query: ListQuery
+    start: int
+    is_end: bool  # the last rows of a list whose length is not known: their offsets are not known either
+    answer: dict[str, Any]
+
+    def state(self, offset: int) -> str:
+        """Return the state of the HTML page that shows the row at an offset of the list."""
+        if self.is_end:
+            return self.query.state()
+        return self.query.state(page_no=str(offset // self.query.page_size + 1))
+
+
+def datatables(dbsession: Session, kind: Kind, query: ListQuery, request: Request) -> Rows:
+    """Return the rows of a DataTables request."""
     sent = request.GET.dict_of_lists()
-    query = with_datatables(kind, of_request(kind, request), only_once(sent))
     part = read_slice(sent, query)
     at_end = query.page_no == LAST and "start" not in sent
     window = _window(Beside.of(request), part.start, part.length, at_end=at_end)
     found = Finder(dbsession, kind, query).find(window)
     if at_end:
         part = replace(part, start=max(0, (found.filtered - 1) // part.length * part.length))
-    size_sent = query.size_sent or ("length" in sent and part.length in PAGE_SIZES)
-    query = replace(query, page_no=str(part.start // part.length + 1), page_size=part.length, size_sent=size_sent)
-    return query, _answer(part, found)
+    if "length" in sent and part.length in PAGE_SIZES:
+        query = replace(query, page_size=part.length, size_sent=True)
+    is_end = at_end and (found.is_estimate or found.is_uncounted)
+    return Rows(query, part.start, is_end, _answer(part, found))
 
 
 def _answer(part: Slice, found: Found) -> dict[str, Any]:
@@ -152,6 +186,8 @@ def _answer(part: Slice, found: Found) -> dict[str, Any]:
         answer["recordsFilteredIsEstimate"] = True
     if found.truncated:
         answer["truncated"] = True
+    if found.is_uncounted:
+        answer["recordsFilteredIsUnknown"] = True
     return answer
 
 

@@ -11,6 +11,7 @@ from groundtransport.records.kind import Kind
 from groundtransport.settings import PAGE_SIZES
 
 NUMBER_MAX = 10**9  # past any page, and inside every integer column
+TEXT_MAX = 1_000  # characters of a search or a filter; no field that is searched is as long
 STATE_MAX = 8_000  # characters of a ``list_state``
 LAST = "last"
 MISSING = "missing"  # the filter whose value names a text filter: all the fields that this one looks in are empty
@@ -33,6 +34,11 @@ class ListQuery:
     @property
     def is_filtered(self) -> bool:
         return bool(self.q or self.filters)
+
+    @property
+    def too_long(self) -> list[str]:
+        """Return the names of the search and the filters whose text is over TEXT_MAX: no list answers these."""
+        return [name for name, text in {"q": self.q, **self.filters}.items() if len(text) > TEXT_MAX]
 
     def state(self, **changes: str) -> str:
         """Return the list's state as a query string, what was asked for and no more: links and redirects repeat it."""
@@ -118,7 +124,15 @@ def _sort(kind: Kind, text: str) -> str:
 
 
 def _page_number(text: str) -> bool:
-    return text == LAST or (number(text) or 0) > 0
+    return text == LAST or (bounded(text) or 0) > 0
+
+
+def bounded(text: str) -> int | None:
+    """Return a whole number of ASCII digits, NUMBER_MAX in place of a greater one; None for anything else."""
+    if not (text.isascii() and text.isdigit()):
+        return None
+    digits = text.lstrip("0")  # int() refuses thousands of digits
+    return min(int(digits[:10] or 0), NUMBER_MAX)
 
 
 def number(text: str) -> int | None:
@@ -129,7 +143,7 @@ def number(text: str) -> int | None:
 def page_numbers(query: ListQuery, count: int) -> tuple[int, int]:
     """Return the page to show, the last one past the end, and the number of the last."""
     last = max(1, -(-count // query.page_size))
-    return last if query.page_no == LAST else min(number(query.page_no) or 1, last), last
+    return last if query.page_no == LAST else min(bounded(query.page_no) or 1, last), last
 
 
 # DataTables
@@ -150,11 +164,11 @@ def read_slice(sent: Mapping[str, list[str]], query: ListQuery) -> Slice:
     length = query.page_size
     if values.get("length") == "-1":
         length = max(PAGE_SIZES)
-    elif number(values.get("length", "")):
-        length = min(number(values["length"]) or length, max(PAGE_SIZES))
-    start = number(values.get("start", ""))
+    else:
+        length = min(bounded(values.get("length", "")) or length, max(PAGE_SIZES))
+    start = bounded(values.get("start", ""))
     if start is None:
-        start = ((number(query.page_no) or 1) - 1) * length
+        start = ((bounded(query.page_no) or 1) - 1) * length
     return Slice(number(values.get("draw", "")) or 0, min(start, NUMBER_MAX), length)
 
 

@@ -12,7 +12,7 @@ from groundtransport.records.cells import Cell, cell_of
 from groundtransport.records.fields import Field
 from groundtransport.records.kind import Kind
 from groundtransport.records.links import list_address
-from groundtransport.records.query import ListQuery
+from groundtransport.records.query import TEXT_MAX, ListQuery
 
 FILTER_TITLES = {
     "q": _("Search"),
@@ -20,6 +20,7 @@ FILTER_TITLES = {
     "airport_code": _("Airport Code"),
     "company_phone": _("Company Phone"),
 }
+CHIP_MAX = 100  # characters; ``static/list.js`` cuts as well
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,18 @@ def filter_title(request: Request, kind: Kind, name: str) -> str:
     return text
 
 
+def refusals(request: Request, kind: Kind, query: ListQuery) -> dict[str, str]:
+    """Return why texts are not looked for, by the name of the search or the filter; nothing is found then."""
+    return {name: too_long(request, filter_title(request, kind, name)) for name in query.too_long}
+
+
+def too_long(request: Request, title: str) -> str:
+    """Return the refusal of a text to look for that is too long."""
+    text = _("${field}: the text is longer than ${number} characters. Nothing was searched; shorten it.")
+    told: str = request.translate(_(text, mapping={"field": title, "number": f"{TEXT_MAX:,}"}))
+    return told
+
+
 def chips(request: Request, kind: Kind, query: ListQuery) -> list[Chip]:
     """Return the search and the filters of a query, each with the way to be rid of it."""
     given = {"q": query.q, **query.filters} if query.q else query.filters
@@ -100,7 +113,7 @@ def chips(request: Request, kind: Kind, query: ListQuery) -> list[Chip]:
 
 
 def _shown(request: Request, kind: Kind, name: str, value: str) -> str:
-    """Return the value of a filter as people read it: the label of a choice, else what was typed."""
+    """Return the value of a filter as people read it: the label of a choice, else what was typed, cut."""
     is_choice = name in kind.fields and kind.fields[name].choices
     text: str = request.translate(kind.fields[name].shown(value.casefold())) if is_choice else value
-    return text
+    return text if len(text) <= CHIP_MAX else f"{text[:CHIP_MAX]}…"

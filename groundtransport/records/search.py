@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from groundtransport.records.kind import Kind
-from groundtransport.records.query import MISSING, ListQuery, choices
+from groundtransport.records.query import MISSING, TEXT_MAX, ListQuery, choices
 from groundtransport.text import FIELD, MARK, PART, digits, fold
 
-QUERY_MAX = 1_000  # characters; no field that is searched is as long
 TERMS_MAX = 16  # words that the index is asked for, the longest first; the texts are asked for all
 PHONE_MIN = 7  # characters of a telephone number that hardly any other has
 INDEXED = 3  # the index knows pieces of three characters: shorter words must be looked for in the texts
@@ -62,6 +61,11 @@ class Wanted:
     is_exact: bool = True
     is_impossible: bool = False
 
+    @property
+    def is_everything(self) -> bool:
+        """Return True if no row is left out: nothing was asked, or texts that fold to nothing, as accents do."""
+        return not (self.shape or self.groups or self.is_impossible)
+
     def is_counted(self, counted_by: str | None) -> bool:
         """Whether the counters know how many rows these are."""
         return not self.shape and set(self.groups) <= {"airport_code", counted_by}
@@ -72,7 +76,7 @@ def wanted(kind: Kind, query: ListQuery) -> Wanted:
     named = [_group(kind, name, text) for name, text in query.filters.items() if _is_group(kind, name)]
     groups = {name: value for name, value, _ in named}
     marks = tuple(MARK + mark + MARK for _, _, mark in named)
-    if any(not mark for _, _, mark in named) or len(query.q) > QUERY_MAX:
+    if query.too_long or any(not mark for _, _, mark in named):
         return Wanted(is_impossible=True)
     found = [_word(word) for word in _words(query.q)]
     for name, text in query.filters.items():
@@ -195,7 +199,7 @@ def _term(*spellings: str) -> tuple[str, ...]:
 def _filter(kind: Kind, name: str, text: str) -> _Piece:
     """Return what one filter asks for: its fields (or the airport's name) hold ``text``."""
     sought = fold(text).strip()
-    if len(sought) > QUERY_MAX:
+    if len(sought) > TEXT_MAX:
         return _Piece(("filter", name, False), "", is_impossible=True)
     looks_in_phones = set(kind.filters.get(name, ())) & set(_phones(kind))
     if looks_in_phones and _PHONE.fullmatch(sought.replace(" ", "")):

@@ -36,7 +36,7 @@ def shown_fields(context: AnyRecord) -> list[tuple[Any, Any]]:
     return [(node, value) for name, node in context.kind.fields.items() if (value := getattr(context.row, name))]
 
 
-def viewed(request: Request, collection: Collection, page: listing.Page, state: str) -> Viewed | None:
+def viewed(request: Request, collection: Collection, page: listing.Page) -> Viewed | None:
     """Return the record that the address asks to see; None when it asks for none."""
     asked = request.GET.getall("view")
     if len(asked) != 1 or page.query.deleted:
@@ -57,9 +57,9 @@ def viewed(request: Request, collection: Collection, page: listing.Page, state: 
         label_of(collection.kind, values, row.id),
         shown_fields(context),
         request.last_change(collection.kind, row),
-        of_rows(request, collection, state)(row.id),
+        of_rows(request, collection, page.state)(row.id),
         f"{request.address(context)}/history",
-        0 if place is None else page.first_row + place,
+        0 if place is None or page.is_end else page.first_row + place,
         before,
         after,
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from urllib.parse import quote
 
@@ -16,6 +16,7 @@ from groundtransport.records import query as queries
 from groundtransport.records.viewed import shown_fields, viewed
 from groundtransport.resources import Collection, Record
 from groundtransport.security import Permission
+from groundtransport.web.errors import prefers_json, problem
 
 DELETED = "groundtransport:records/templates/deleted.jinja2"
 
@@ -28,9 +29,12 @@ class ListViews:
     @view_config(ajax=False, renderer="groundtransport:records/templates/list.jinja2")
     def html(self) -> Any:
         query, found = self.asked()
+        if query.too_long:
+            if prefers_json(self.request):
+                return self.problem(query)
+            self.request.response.status_int = 422
         page = listing.page(self.request.dbsession, self.kind, query, listing.Beside.of(self.request))
-        state = query.state(page_no=str(page.number)) if query.page_no else query.state()
-        actions = self.actions(query, state)
+        actions = self.actions(query, page.state)
         for row in page.rows:
             row["actions"] = actions(row["id"])
         saved = landing.saved(self.request, self.kind)
@@ -39,14 +43,15 @@ class ListViews:
             "page": page,
             "query": query,
             "context": self.context,
-            "state": state,
+            "state": page.state,
             "can_restore": queries.can_restore(self.kind),
             "elsewhere": list(landing.elsewhere(self.request, self.context, page)),
             "marked": {found, *saved},
+            "refusals": screen.refusals(self.request, self.kind, query),
         }
         if query.deleted:
-            return render_to_response(DELETED, values, request=self.request)
-        return values | self.around(query, page, state)
+            return render_to_response(DELETED, values, request=self.request, response=self.request.response)
+        return values | self.around(query, page)
 
     def asked(self) -> tuple[queries.ListQuery, int]:
         """Return the list's query, and the record that its page is to hold, if ``find`` names one."""
@@ -58,7 +63,7 @@ class ListViews:
         query = replace(query, deleted=False)
         return landing.page_with(self.request.dbsession, self.kind, query, record.row.id), record.row.id
 
-    def around(self, query: queries.ListQuery, page: listing.Page, state: str) -> dict[str, Any]:
+    def around(self, query: queries.ListQuery, page: listing.Page) -> dict[str, Any]:
         """Return what the page of the live records shows besides; its rows get their ``cells``."""
         columns = screen.columns(self.request, self.kind, query)
         for row in page.rows:
@@ -68,7 +73,7 @@ class ListViews:
             "usual_size": queries.usual_size(self.request),
             "chips": screen.chips(self.request, self.kind, query),
             "filter_title": partial(screen.filter_title, self.request, self.kind),
-            "viewed": viewed(self.request, self.context, page, state),
+            "viewed": viewed(self.request, self.context, page),
             "batch_actions": batch.actions(self.request, self.context),
         }
 
@@ -78,13 +83,21 @@ class ListViews:
         return links.of_rows(self.request, self.context, state)
 
     @view_config(ajax=True, renderer="rows")
-    def datatables(self) -> dict[str, Any]:
-        query, answer = listing.datatables(self.request.dbsession, self.kind, self.request)
-        actions = self.actions(query, query.state())
-        for row in answer["data"]:
+    def datatables(self) -> Any:
+        query = listing.of_datatables(self.kind, self.request)
+        if query.too_long:
+            return self.problem(query)
+        found = listing.datatables(self.request.dbsession, self.kind, query, self.request)
+        actions = cache(partial(self.actions, query))  # by the state of a page: rows of a slice may be on several
+        for offset, row in enumerate(found.answer["data"], found.start):
             row["DT_RowId"] = f"record-{row['id']}"
-            row["actions"] = actions(row["id"])
-        return answer
+            row["actions"] = actions(found.state(offset))(row["id"])
+        return found.answer
+
+    def problem(self, query: queries.ListQuery) -> Response:
+        """Return the answer to a program that looks for texts that are too long."""
+        errors = screen.refusals(self.request, self.kind, query)
+        return problem(self.request, 422, " ".join(errors.values()), errors={name: [errors[name]] for name in errors})
 
 
 @view_config(context=Record, request_method="GET", permission=Permission.VIEW)

@@ -14,7 +14,7 @@
   const attributes = { role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list.id };
   for (const [name, value] of Object.entries(attributes)) field.setAttribute(name, value);
   field.parentElement.append(list, spoken);
-  field.form.querySelector("[name=refresh]").remove();
+  for (const plain of field.form.querySelectorAll("[name=refresh], [data-airport-choices]")) plain.remove();
 
   // The list
 

@@ -3,9 +3,9 @@
   const PATIENCE = 15_000; // ms; a browser by itself would wait for minutes
 
   class Refusal extends Error {
-    constructor(reason) {
-      super(reason);
-      this.reason = reason; // "signed-out", "gone", "failed", or "dropped" when the caller itself gave up
+    constructor(reason, words = reason) {
+      super(words); // of a "refused" request: why, in the reader's language
+      this.reason = reason; // "signed-out", "gone", "refused", "failed", or "dropped" when the caller itself gave up
     }
   }
 
@@ -21,6 +21,7 @@
       });
       if (response.type === "opaqueredirect") throw new Refusal("signed-out");
       if (response.status === 404) throw new Refusal("gone");
+      if (response.status === 422 && as === "json") throw new Refusal("refused", (await response.json()).detail);
       if (!response.ok) throw new Refusal("failed");
       const answer = await response[as]();
       headers(response.headers);

@@ -83,9 +83,9 @@
     Object.assign(dialog.dataset, { record: id, version: row.dataset.version, label: row.dataset.label });
     const tag = row.querySelector(".tag");
     dialog.querySelector("[data-detail-name]").replaceChildren(...(tag ? [tag.cloneNode(true), " "] : []), row.dataset.label);
-    const { start, recordsDisplay } = list.table.page.info();
-    const [n, total] = [start + rowsShown().indexOf(row) + 1, recordsDisplay].map((number) => number.toLocaleString());
-    dialog.querySelector("[data-detail-place]").textContent = " · " + t("{n} of {total}", { n, total });
+    const n = (list.table.page.info().start + rowsShown().indexOf(row) + 1).toLocaleString();
+    const total = list.matching();
+    dialog.querySelector("[data-detail-place]").textContent = " · " + (total ? t("{n} of {total}", { n, total }) : n);
     for (const [name, by] of [["previous", -1], ["next", 1]]) offer(`step=${name}`, neighbor(row, by)?.href);
     offer("edit", row.querySelector("[data-action=edit]")?.getAttribute("href"));
     offer("action=delete", row.querySelector("[data-action=delete]")?.getAttribute("href"));

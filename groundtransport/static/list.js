@@ -18,6 +18,9 @@
   let timer = 0;
   // Where the length of the list is guessed, the last page is asked for as such.
   let isGuessed = "estimate" in listed.dataset;
+  // Where counting was stopped, the length that the table knows says no more than whether there may be a next page.
+  let isUncounted = "uncounted" in listed.dataset;
+  let isEnd = listed.dataset.uncounted === "end"; // the last rows of so many: their numbers are not known
   // The rows of the last answer: a neighbor far from the start is reached from them.
   let shownRows = { start: Number(listed.dataset.start), ids: served.map((row) => Number(row.id.slice("record-".length))) };
   // What the next draw does to the browser's history: a step of its own, or none ("replace"). Typing is one step.
@@ -122,7 +125,8 @@
     const given = filters();
     const made = [...given].map(([name, value]) => {
       const field = form.elements[name];
-      const shown = field.tagName === "SELECT" ? field.selectedOptions[0].text : value;
+      const text = field.tagName === "SELECT" ? field.selectedOptions[0].text : value;
+      const shown = text.length > 100 ? `${text.slice(0, 100)}…` : text;
       const hidden = element("span", { class: "visually-hidden" }, t("Remove:") + " ");
       const cross = element("span", { "aria-hidden": "true" }, "×");
       const without = new URLSearchParams(state());
@@ -156,7 +160,7 @@
   function showEmptiness() {
     const none = table.page.info().recordsDisplay === 0;
     document.querySelector("[data-table]").hidden = none;
-    document.querySelector("[data-no-match]").hidden = !none;
+    document.querySelector("[data-no-match]").hidden = !none || isUncounted;
   }
 
   // The server
@@ -195,6 +199,8 @@
 
   function note(data, answer) {
     isGuessed = Boolean(answer.recordsFilteredIsEstimate);
+    isUncounted = Boolean(answer.recordsFilteredIsUnknown);
+    isEnd = false;
     shownRows = { start: data.start, ids: answer.data.map((row) => row.id) };
     document.querySelector("#list-truncated").hidden = !answer.truncated;
   }
@@ -213,7 +219,8 @@
       (refusal) => {
         if (refusal.reason === "dropped") return;
         table.processing(false);
-        showTrouble(refusal.reason === "signed-out" ? "signed-out" : "list-failed");
+        document.querySelector("#list-refused").textContent = refusal.message;
+        showTrouble({ "signed-out": "signed-out", refused: "list-refused" }[refusal.reason] ?? "list-failed");
         listed.dispatchEvent(new CustomEvent("list:trouble", { detail: refusal.reason }));
       },
     );
@@ -235,7 +242,7 @@
   }
 
   function showTrouble(id) {
-    for (const banner of ["signed-out", "list-failed"]) {
+    for (const banner of ["signed-out", "list-failed", "list-refused"]) {
       const shown = document.getElementById(banner);
       const hadFocus = shown.contains(document.activeElement);
       shown.hidden = banner !== id;
@@ -297,8 +304,10 @@
     autoWidth: false,
     createdRow: keepRoles,
     layout: { topStart: null, topEnd: null, bottomStart: "info", bottomEnd: { paging: { firstLast: false, buttons: 5 } } },
-    infoCallback: (settings, start, end, max, number, text) =>
-      isGuessed ? t("Showing {start} to {end} of about {number}", { start, end, number: number.toLocaleString("en") }) : text,
+    infoCallback: (settings, start, end, max, number, text) => {
+      if (isUncounted) return isEnd || end < start ? t("Counting was stopped") : t("Showing {start} to {end}; counting was stopped", { start, end });
+      return isGuessed ? t("Showing {start} to {end} of about {number}", { start, end, number: number.toLocaleString("en") }) : text;
+    },
     language: {
       info: t("Showing _START_ to _END_ of _TOTAL_"),
       infoFiltered: t("(filtered from _MAX_)"),
@@ -352,7 +361,10 @@
   });
   document.querySelector("#list-failed button").addEventListener("click", () => table.draw("page"));
 
-  window.list = { table, listed, here, state, address, filters, back };
+  // Return how many records match, in words; "" where they were not counted.
+  const matching = () => (isUncounted ? "" : table.page.info().recordsDisplay.toLocaleString());
+
+  window.list = { matching, table, listed, here, state, address, filters, back };
   showState();
 
   // What was just saved, or asked for, is in view.

@@ -16,7 +16,8 @@
   const idOf = (box) => box.value.split(".")[0];
 
   function countWords() {
-    if (all.checked) return t("All {n} that match are selected", { n: table.page.info().recordsDisplay.toLocaleString() });
+    const n = list.matching();
+    if (all.checked) return n ? t("All {n} that match are selected", { n }) : t("All that match are selected");
     if (chosen.size === 1) return t("1 selected");
     return t("{n} selected", { n: chosen.size.toLocaleString() });
   }
@@ -34,8 +35,8 @@
     form.toggleAttribute("data-active", isAny);
     none.hidden = !isAny;
     words.textContent = isAny ? countWords() : "";
-    const text = t("All {n} that match", { n: table.page.info().recordsDisplay.toLocaleString() });
-    form.querySelector("[data-all] span").textContent = text;
+    const n = list.matching();
+    form.querySelector("[data-all] span").textContent = n ? t("All {n} that match", { n }) : t("All that match");
     // What was selected on other pages goes along.
     for (const field of form.querySelectorAll("[data-away]")) field.remove();
     const here = new Set(shown.map(idOf));

@@ -6,7 +6,6 @@ from typing import Any
 
 from pyramid.exceptions import BadCSRFToken
 from pyramid.httpexceptions import HTTPException, HTTPForbidden, HTTPMethodNotAllowed, HTTPNotFound, HTTPSeeOther
-from pyramid.interfaces import IRequest
 from pyramid.renderers import render_to_response
 from pyramid.request import Request
 from pyramid.response import Response
@@ -15,6 +14,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError
 
 from groundtransport.i18n import _
 from groundtransport.web.links import sign_in_address
+from groundtransport.web.view_methods import view_methods
 
 log = logging.getLogger(__name__)
 
@@ -96,22 +96,9 @@ def not_found(exception: HTTPNotFound, request: Request) -> Response:
 def allowed_methods(request: Request) -> set[str]:
     """Return the methods that the views of this context and name answer; none where there is no such view."""
     context, name = getattr(request, "context", None), getattr(request, "view_name", None)
-    if context is None or request.subpath:
+    if context is None or name is None or request.subpath:
         return set()
-    methods: set[str] = set()
-    for entry in request.registry.introspector.get_category("views"):
-        view = entry["introspectable"]
-        if view["name"] == name and _is_class_of(view["context"], context) and not view["exception_only"]:
-            methods.update(_as_tuple(view["request_methods"]))
-    return methods | {"HEAD"} if "GET" in methods else methods
-
-
-def _as_tuple(methods: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    return (methods,) if isinstance(methods, str) else methods or ()
-
-
-def _is_class_of(wanted: Any, context: Any) -> bool:
-    return isinstance(wanted, type) and wanted is not IRequest and isinstance(context, wanted)
+    return view_methods(request.registry, type(context), name)
 
 
 @forbidden_view_config()

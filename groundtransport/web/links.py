@@ -2,13 +2,14 @@
 
 import re
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from pyramid.request import Request
 from pyramid.traversal import split_path_info
 
-from groundtransport.resources import Node
+from groundtransport.resources import Node, class_at
 from groundtransport.web.predicates import asks_for_json
+from groundtransport.web.view_methods import view_methods
 
 _ID = re.compile(r"[0-9]+", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
@@ -31,6 +32,18 @@ def is_ours(target: str) -> bool:
     except ValueError:
         return False
     return not parts.scheme and not parts.netloc
+
+
+def next_address(request: Request, target: str) -> str:
+    """Return where a sign-in leads: ``target`` if it is ours and can be a page, else ``/admin``."""
+    return target if is_ours(target) and not _is_write_only(request, target) else "/admin"
+
+
+def _is_write_only(request: Request, target: str) -> bool:
+    """Whether a path leads to views that no GET is for, as ``/logout`` does."""
+    found, rest = class_at(split_path_info(unquote(urlsplit(target).path)), request.registry["kinds"])
+    methods = view_methods(request.registry, found, rest[0] if rest else "")
+    return len(rest) <= 1 and bool(methods) and "GET" not in methods
 
 
 def return_address(request: Request) -> str:

@@ -6,9 +6,9 @@ from pyramid.request import Request
 
 
 def asks_for_json(request: Request) -> bool:
-    """Whether ``ajax`` stands in the query with any value but ``0`` and ``false``."""
+    """Whether ``ajax`` stands in the query, once, with any value but ``0`` and ``false``."""
     values = request.GET.getall("ajax")
-    return bool(values) and values[-1].lower() not in ("0", "false")
+    return len(values) == 1 and values[0].lower() not in ("0", "false")
 
 
 class Ajax:

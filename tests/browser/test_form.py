@@ -529,3 +529,27 @@ def test_messages_are_spoken_and_shown_once(visit: Visit) -> None:
     region.get_by_role("link", name="Alpha Coaches").click()
     expect(page.get_by_label("Company Name")).to_have_value("Alpha Coaches")
     expect(page.locator("#messages .message")).to_have_count(0)
+
+
+def test_without_script_an_airport_is_chosen_among_those_that_were_found(no_script: Page, site: Site) -> None:
+    new(no_script)
+    no_script.get_by_label("Airport (required)").fill("heathrow")
+    no_script.get_by_role("button", name="Load its cities and states").click()
+
+    no_script.get_by_role("button", name=HEATHROW).click()
+    expect(no_script.get_by_label("Airport (required)")).to_have_value(HEATHROW)
+    expect(no_script.get_by_role("button", name=HEATHROW)).to_have_count(0)
+    save(no_script).click()
+
+    expect(no_script.get_by_text("was created")).to_be_visible()
+    assert site.client().rows("transit")[0]["airport_code"] == "LHR"
+
+
+def test_with_script_the_field_has_its_own_list_of_airports(page: Page, watch: Watch) -> None:
+    watch.allow("422")
+    new(page)
+    page.get_by_label("Airport (required)").fill("lhr terminal")
+    save(page).click()
+
+    expect(page.locator("#errors")).to_be_visible()
+    expect(page.locator("[data-airport-choices], [name=refresh]")).to_have_count(0)

@@ -11,6 +11,7 @@ from tests.browser.chromium import Watch
 from tests.browser.conftest import Visit
 from tests.browser.screens import DESKTOP, PHONE, Screen
 from tests.functional.filling import fill
+from tests.functional.stopping import stop_searches
 from tests.site import JFK, Client, Site, query_of
 
 KIND = "transit"
@@ -559,3 +560,51 @@ def test_the_name_of_a_town_or_company_is_not_broken_and_a_very_long_one_widens_
     for name in ("city", "company_name"):
         assert page.locator(f"#records tbody td.col-{name}").evaluate_all(BROKEN) == [endless]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+# What cannot be answered, or not wholly
+
+
+def test_a_text_that_is_too_long_is_refused_with_a_message(page: Page, site: Site, watch: Watch) -> None:
+    fill(site, KIND, 3)
+    watch.allow("422")
+    refused = page.locator("#list-refused")
+    page.goto(LIST)
+
+    page.get_by_label("Search", exact=True).fill("b" * 1001)
+    expect(refused).to_contain_text("Search: the text is longer than 1,000 characters.")
+    page.get_by_label("Search", exact=True).fill("002")
+    expect(refused).to_be_hidden()
+    expect_names(page, "002")
+
+    page.goto(f"{LIST}?q={'b' * 1001}")  # as the server says it
+    expect(refused).to_be_visible()
+    expect(page.get_by_text("None of the 3 records matches.")).to_be_hidden()
+    page.get_by_label("Search", exact=True).fill("003")
+    expect(refused).to_be_hidden()
+    expect_names(page, "003")
+
+
+def test_where_counting_was_stopped_the_list_says_so_and_leads_on(
+    page: Page, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(site, KIND, 30)
+    stop_searches(site, monkeypatch)
+    info, together = page.locator(".dt-info"), page.locator("[data-all] span")
+    page.goto(f"{LIST}?q=0&sort=company_name&page_size=10")
+    expect(info).to_have_text("Showing 1 to 10; counting was stopped")
+    expect(together).to_have_text("All that match")
+
+    turn(page, "Next page").click()
+    expect(info).to_have_text("Showing 11 to 20; counting was stopped")
+    expect_names(page, *[f"{number:03}" for number in range(11, 21)])
+    turn(page, "Previous page").click()
+    expect(info).to_have_text("Showing 1 to 10; counting was stopped")
+
+    page.get_by_label("Search", exact=True).fill("017")
+    expect_names(page, "017")
+    expect(info).to_have_text("Showing 1 to 1; counting was stopped")
+    expect(turn(page, "Next page")).to_have_attribute("aria-disabled", "true")
+    expect(together).to_have_text("All that match")
+    row(page, "017").get_by_role("link", name="View 017").click()
+    expect(page.locator("[data-detail-place]")).to_have_text("· 1")

@@ -218,3 +218,14 @@ def test_viewers_read_it_and_strangers_do_not(site: Site, client: Client) -> Non
     for path in ("", "?ajax=1", "/csv"):
         assert "/login" in site.anonymous().get(f"/admin/activity{path}").location
     assert client.post("/admin/activity").status_int == 405
+
+
+def test_json_gives_the_last_page_and_nothing_past_the_end(client: Client, log: dict[str, int]) -> None:
+    def found(**query: str) -> list[int]:
+        return [row["id"] for row in json_of(client, **query)["data"]]
+
+    assert found(page_no="last", length="3") == [1]
+    assert found(page_no="last", page_size="10") == found(page_no="1")
+    assert found(page_no="last", length="3", start="0") == [7, 6, 5], "DataTables' own name goes before"
+    assert found(page_no="last", actor="nobody") == []
+    assert found(page_no="1000000000") == found(start="1000000000") == []

@@ -1,5 +1,7 @@
 """Which addresses a record has, which it has not, and the form's second button."""
 
+from typing import Any
+
 import pytest
 
 from tests.site import HEATHROW, JFK, Client, Site
@@ -113,6 +115,60 @@ def test_the_second_button_stores_nothing_of_an_edit_either(site: Site, client: 
     row = site.row(kind, record_id)
     assert (row["airport_code"], row["company_name"], row["version"]) == ("JFK", "Alpha", 1)
     assert len(site.entries()) == 1
+
+
+def offered(page: Any) -> list[str]:
+    """Return the airports that the form offers without script."""
+    return [button["value"] for button in page.html.select("form#record [data-airport-choices] button[name=refresh]")]
+
+
+@pytest.mark.parametrize(
+    ("typed", "first", "number"),
+    [("heathrow", HEATHROW, 1), ("LHR", HEATHROW, None), ("x (LHR", HEATHROW, None), ("york", None, None)],
+)
+def test_what_was_typed_offers_the_airports_that_it_finds(
+    client: Client, kind: str, typed: str, first: str | None, number: int | None
+) -> None:
+    form = client.get(f"/admin/{kind}/create").forms["record"]
+    assert offered(form.response) == []
+    form["airport_name"] = typed
+
+    refreshed, refused = form.submit("refresh"), form.submit(expect_errors=True)
+
+    assert (refreshed.status_int, refused.status_int) == (200, 422)
+    found = offered(refreshed)
+    assert found == offered(refused)
+    assert 0 < len(found) <= 20
+    assert first is None or found[0] == first
+    assert number is None or len(found) == number
+    answer = client.get("/admin/airports", {"q": typed.rpartition("(")[2]}).json
+    assert found == [airport["airport_name"] for airport in answer["airports"]], "as the field with script"
+
+
+def test_an_airport_that_is_offered_is_chosen_by_its_button(site: Site, client: Client, kind: str) -> None:
+    record_id = client.create(kind, company_name="Alpha")
+    for address in (f"/admin/{kind}/create", client.edit_link(kind, record_id)):
+        form = client.get(address).forms["record"]
+        form["airport_name"], form["company_name"] = "heathrow", "Beta"
+
+        page = form.submit("refresh").forms["record"].submit("refresh", index=1)
+
+        assert page.status_int == 200
+        assert page.html.find(id="errors") is None
+        assert offered(page) == []
+        again = page.forms["record"]
+        assert (again["airport_name"].value, again["company_name"].value) == (HEATHROW, "Beta")
+        assert page.html.find("option", value="Hounslow") is not None
+        assert again.submit().status_int == 303
+    assert [row["airport_code"] for row in client.rows(kind)] == ["LHR", "LHR"]
+
+
+def test_a_text_that_finds_no_airport_says_so(client: Client, kind: str) -> None:
+    page = client.post(f"/admin/{kind}", {"airport_name": "qzxwvk", "refresh": "1"})
+
+    assert "No airport found." in page.html.select_one("[data-airport-choices]").get_text()
+    empty = client.post(f"/admin/{kind}", {"airport_name": "", "refresh": "1"})
+    assert empty.html.select_one("[data-airport-choices]") is None
 
 
 def test_the_second_button_does_not_validate(client: Client, kind: str) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyotp
 import pytest
+from sqlalchemy import text
 
 from groundtransport import db, migration
 from groundtransport.accounts import passwords, secondfactor, users
@@ -13,6 +14,7 @@ from groundtransport.accounts.models import AdminUser, SecurityEvent
 from groundtransport.accounts.secondfactor.models import RecoveryCode, SecondFactor
 from groundtransport.accounts.secondfactor.sealing import unseal
 from groundtransport.airports.models import Airport, City
+from groundtransport.audit.models import AdminActivity
 from groundtransport.security import Role
 from tests.shell import Shell, run
 from tests.site import ENVIRON, PASSWORD
@@ -229,6 +231,25 @@ def test_init_seals_second_factors_under_the_newest_secret(small: Shell) -> None
     assert "newest secret" not in small("init", **environ)
     [(user_id, sealed)] = small.all(SecondFactor.user_id, SecondFactor.sealed)
     assert unseal((new.encode(),), user_id, sealed) == secret
+
+
+def test_init_gives_records_without_a_status_the_default(small: Shell) -> None:
+    """A save could empty it once."""
+    small("sample", "transit", "--records", "4", "--seed", "1")
+    with small.engine.begin() as connection:
+        connection.execute(text("UPDATE transit SET status = NULL WHERE id <= 2"))
+        connection.execute(text("UPDATE transit SET status = 'inactive' WHERE id > 2"))
+
+    assert "transit: 2 records without status were given the default" in small("init")
+
+    with small.engine.connect() as connection:
+        statuses = connection.scalars(text("SELECT status FROM transit ORDER BY id")).all()
+    assert statuses == ["active", "active", "inactive", "inactive"]
+    entries = small.all(AdminActivity.id, AdminActivity.action, AdminActivity.record_id, AdminActivity.changes)
+    assert [entry[1:] for entry in entries[-2:]] == [
+        ("update", record_id, {"status": {"old": None, "new": "active"}}) for record_id in (1, 2)
+    ]
+    assert "status" not in small("init")
 
 
 def give_second_factor(shell: Shell, secret: str) -> str:

@@ -267,7 +267,7 @@ def test_a_very_long_query_breaks_nothing(client: Client, kind: str) -> None:
 
     for value in ("x" * 50_000, "x+" * 5_000, "1" * 50_000, "%25" * 5_000, "(" * 5_000):
         for name in ("q", "company_phone", "airport_code", "sort", "page_no", "key", "next"):
-            assert client.get(f"/admin/{kind}?{name}={value}").status_int in (200, 400, 414), name
+            assert client.get(f"/admin/{kind}?{name}={value}").status_int in (200, 400, 414, 422), name
     assert client.get(f"/admin/{kind}?" + "&".join(f"a{n}=1" for n in range(5_000))).status_int in (200, 400, 414)
     state = "q=" + "x" * 50_000
     assert client.post(f"/admin/{kind}", {"airport_name": JFK, "list_state": state}).status_int == 303

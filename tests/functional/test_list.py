@@ -161,8 +161,57 @@ def test_datatables_asks_for_any_slice(site: Site, client: Client, kind: str) ->
 def test_a_start_beyond_all_sense_is_no_error(site: Site, client: Client, kind: str) -> None:
     fill(site, kind, 2)
 
-    for start in ("9" * 18, "9" * 40):
-        assert ask(client, kind, f"start={start}&length=10")["recordsFiltered"] == 2
+    for start in ("1000000000", "9" * 18, "9" * 40):
+        found = ask(client, kind, f"start={start}&length=10")
+        assert (found["data"], found["recordsFiltered"]) == ([], 2)
+
+
+def test_a_repeated_ajax_is_a_wrong_one(client: Client, kind: str) -> None:
+    for query in ("ajax=1&ajax=1", "ajax=0&ajax=1", "ajax=1&ajax=0"):
+        assert client.get(f"/admin/{kind}?{query}").content_type == "text/html"
+
+
+# Texts that are too long to be looked for
+
+
+@pytest.mark.parametrize("name", ["q", "company_name", "airport_code"])
+def test_a_text_of_over_1000_characters_is_refused_and_kept(client: Client, kind: str, name: str) -> None:
+    client.create(kind, company_name="Alpha bus")
+    client.get("/admin")
+    long, title = "b" * 1001, {"q": "Search", "company_name": "Company Name", "airport_code": "Airport Code"}[name]
+
+    page = client.get(f"/admin/{kind}", {name: long, "sort": "company_name"})
+
+    assert page.status_int == 422
+    told = page.html.find(id="list-refused")
+    assert told.get_text(" ", strip=True).startswith(f"{title}: the text is longer than 1,000 characters.")
+    assert not told.has_attr("hidden")
+    assert page.html.find("input", {"name": name})["value"] == long
+    assert page.html.select_one("[data-no-match]").has_attr("hidden"), "nothing was searched"
+    assert page.html.select("tbody tr") == []
+    assert len(page.html.select_one(f"[data-chip={name}]").get_text(strip=True)) < 150
+
+
+@pytest.mark.parametrize("name", ["q", "search[value]"])
+def test_json_refuses_a_text_of_over_1000_characters_by_its_name(client: Client, kind: str, name: str) -> None:
+    client.create(kind, company_name="Alpha bus")
+
+    answer = client.get(f"/admin/{kind}", {"ajax": "1", name: "bus " * 251})
+
+    assert (answer.status_int, answer.content_type) == (422, "application/problem+json")
+    assert list(answer.json["errors"]) == ["q"]
+    assert answer.json["detail"] == answer.json["errors"]["q"][0]
+    found = client.get(f"/admin/{kind}", {"ajax": "1", name: "bus " * 250}).json
+    assert len(found["data"]) == 1, "of 1,000 characters it is answered"
+
+
+def test_the_deleted_and_the_search_of_all_kinds_refuse_it_too(client: Client, kind: str) -> None:
+    for address in (f"/admin/{kind}?deleted=1&", "/admin/search?"):
+        page = client.get(f"{address}q={'b' * 1001}")
+        assert page.status_int == 422
+        assert "the text is longer than 1,000 characters" in page.html.find("main").get_text()
+        assert "matches" not in page.html.find("main").get_text()
+        assert page.html.find("input", {"name": "q"})["value"] == "b" * 1001
 
 
 # Links
@@ -181,6 +230,20 @@ def test_an_edit_link_brings_its_key_the_page_and_the_filters(site: Site, client
     assert query["sort"] == ["company_name"]
     assert client.get(rows[0]["actions"]["edit"]).status_int == 200
     assert len({query_of(row["actions"]["edit"])["key"][0] for row in rows}) == 10
+
+
+@pytest.mark.parametrize(
+    "query", ["length=1&start=2", "length=60", "length=7&start=21", "start=5&length=10", "length=30&page_size=10"]
+)
+def test_an_edit_link_leads_back_to_the_page_with_its_record(site: Site, client: Client, kind: str, query: str) -> None:
+    fill(site, kind, 65)
+
+    rows = ask(client, kind, f"sort=company_name&{query}")["data"]
+
+    for row in rows:
+        state = row["actions"]["edit"].partition("&")[2]
+        assert row["company_name"] in on_page(client, kind, state)
+        assert row["actions"]["delete"].partition("?")[2] == state
 
 
 def test_the_links_of_the_html_list_lead_where_json_says(client: Client, kind: str) -> None:

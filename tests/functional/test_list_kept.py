@@ -124,6 +124,41 @@ def test_over_the_details(site: Site, client: Client, kind: str) -> None:
     assert edit == query_of(f"?{STATE}")
 
 
+def test_of_a_client_that_sends_no_list_state(client: Client, kind: str) -> None:
+    """It knows the names of the list's state, and sends them as fields or in the query of the write."""
+    here, airport = f"/admin/{kind}/{client.create(kind, company_name='Alpha')}", {"airport_name": JFK}
+
+    def led(answer: Any) -> dict[str, list[str]]:
+        assert answer.status_int == 303
+        return query_of(answer.location)
+
+    whole = {"page_no": "3", "page_size": "10", "sort": "-company_name", "q": "alpha"}
+    assert led(client.put(here, airport | whole)) == {name: [value] for name, value in whole.items()}
+    in_query = f"{here}?page_no=3&airport_code=JFK&company_name=al&company_phone=7&sort=id"
+    as_sent = {
+        "page_no": ["3"],
+        "airport_code": ["JFK"],
+        "company_name": ["al"],
+        "company_phone": ["7"],
+        "sort": ["id"],
+    }
+    assert led(client.put(in_query, airport)) == as_sent
+    assert led(client.post(f"/admin/{kind}?page_no=2&q=a", airport)) == {"page_no": ["2"], "q": ["a"]}
+    # A field of the record is no filter, and what is sent twice is wrong.
+    assert led(client.put(here, airport | {"company_name": "Beta", "airport_code": "JFK", "page_no": "2"})) == {
+        "page_no": ["2"]
+    }
+    assert led(client.put(f"{here}?page_no=1&page_no=2", [*airport.items(), ("q", "a"), ("q", "b")])) == {}
+    assert led(client.put(f"{here}?page_no=1&q=a", airport | {"page_no": "4"})) == {"page_no": ["4"], "q": ["a"]}
+    # The list's state as our forms send it goes before all, also when it is empty.
+    assert led(client.put(f"{here}?page_no=1", airport | {"page_no": "4", "list_state": "sort=id"})) == {"sort": ["id"]}
+    assert led(client.put(f"{here}?page_no=1", airport | {"page_no": "4", "list_state": ""})) == {}
+    # A refused form goes on with it.
+    refused = client.put(f"{here}?page_no=3", {"airport_name": "Nowhere", "sort": "id"})
+    assert query_of(refused.html.find("a", string="Cancel")["href"]) == {"page_no": ["3"], "sort": ["id"]}
+    assert led(client.delete(f"{here}?page_no=3&airport_code=JFK")) == {"page_no": ["3"], "airport_code": ["JFK"]}
+
+
 # The saved record is somewhere else
 
 

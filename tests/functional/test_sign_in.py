@@ -10,7 +10,9 @@ from argon2 import PasswordHasher
 from groundtransport import db
 from groundtransport.accounts import users
 from groundtransport.accounts.models import AdminUser
+from groundtransport.resources import Node
 from groundtransport.security import Role
+from groundtransport.web.links import next_address
 from tests.functional.people import COOKIE, add_pat, is_signed_in, sign_in, with_cookie
 from tests.site import JFK, PASSWORD, Site
 
@@ -174,3 +176,66 @@ def test_a_bad_new_password_changes_nothing(
     assert answer.status_int == 422
     assert is_signed_in(client)
     assert sign_in(site.anonymous()).status_int == 303
+
+
+@pytest.mark.usefixtures("cheaply", "pat")
+def test_a_sign_in_leads_to_no_address_that_takes_writes_alone(site: Site) -> None:
+    made = site.client().create("transit")
+    client = site.anonymous()
+    writes = [
+        "/logout",
+        "/logout/?x=1",
+        "/%6cogout",
+        "/admin/../logout",
+        "/admin/transit/several",
+        "/admin/transit/undo",
+    ]
+    writes += [f"/admin/transit/{made}/restore", "/admin/profile/preferences", "/admin/users/pat/sessions"]
+    pages = [
+        "/admin/profile/second-factor",
+        "/admin/profile/sessions",
+        f"/admin/transit/{made}/history",
+        "/admin/users",
+    ]
+    pages += ["/admin/transit?q=logout", "/admin/nothing", "/logout/nothing", "/"]
+
+    for target in writes:
+        assert client.get(target).status_int in (303, 405), "as the list says"
+        assert sign_in(client, target=target).location == "http://localhost/admin"
+        client = site.anonymous()
+    for target in pages:
+        assert sign_in(client, target=target).location == f"http://localhost{target}"
+        assert client.get(target).status_int != 405
+        client = site.anonymous()
+
+
+def test_every_address_that_takes_writes_alone_is_known(site: Site) -> None:
+    """What the tree says of a path without a look at the rows is what the views of its contexts answer."""
+    samples = {
+        "Root": "", "Admin": "/admin", "Collection": "/admin/transit", "Record": "/admin/transit/7",
+        "AnyRecord": "/admin/transit/7", "DeletedRecord": "", "ScheduledBuses": "/admin/scheduledbus",
+        "Activity": "/admin/activity", "Airports": "/admin/airports", "Airport": "/admin/airports/JFK",
+        "Profile": "/admin/profile", "OwnSecondFactor": "/admin/profile/second-factor", "Users": "/admin/users",
+        "User": "/admin/users/pat", "Security": "/admin/security", "Session": "/admin/session",
+    }  # fmt: skip
+    request = site.wsgi.request_factory.blank("/login")
+    request.registry = site.registry
+    methods: dict[str, set[str]] = {}
+    for entry in site.registry.introspector.get_category("views"):
+        view = entry["introspectable"]
+        if (
+            isinstance(view["context"], type)
+            and issubclass(view["context"], Node)
+            and samples[view["context"].__name__]
+        ):
+            address = "/".join(filter(None, [samples[view["context"].__name__], view["name"]]))
+            methods.setdefault(address, set()).add(str(view["request_methods"]))
+
+    wrong = [
+        address
+        for address, allowed in methods.items()
+        if next_address(request, address) != (address if "GET" in allowed else "/admin")
+    ]
+
+    assert wrong == []
+    assert len(methods) > 30

@@ -62,14 +62,31 @@ def test_a_field_that_is_not_sent_stays_and_one_sent_empty_is_cleared(site: Site
     assert (row["company_name"], row["company_address"], row["zip_code"]) == ("Alpha", None, None)
 
 
-def test_the_default_status_applies_to_creation_only(site: Site, client: Client) -> None:
+def test_a_status_stays_unless_it_is_sent_and_emptied_it_is_the_default(site: Site, client: Client) -> None:
     record_id = client.create("transit", status="inactive")
 
     client.put(f"/admin/transit/{record_id}", {"airport_name": JFK, "company_name": "Alpha"})
     assert site.row("transit", record_id)["status"] == "inactive"
 
     client.put(f"/admin/transit/{record_id}", {"airport_name": JFK, "status": ""})
-    assert site.row("transit", record_id)["status"] is None
+    assert site.row("transit", record_id)["status"] == "active"
+
+
+def test_a_record_that_was_stored_without_a_status_gets_the_default_when_it_is_saved(
+    site: Site, client: Client
+) -> None:
+    record_id = client.create("transit", company_name="Alpha")
+    table = site.kinds["transit"].model.__table__
+    with site.engine.begin() as connection:
+        connection.execute(table.update().where(table.c.id == record_id).values(status=None))
+
+    form = client.get(client.edit_link("transit", record_id)).forms["record"]
+    assert [value for value, *_ in form["status"].options] == ["active", "inactive"]
+    form["company_name"] = "Beta"
+    form.submit()
+
+    assert site.row("transit", record_id)["status"] == "active"
+    assert [row["id"] for row in client.rows("transit", status="active")] == [record_id]
 
 
 @pytest.mark.parametrize("fields", [{"company_name": "Beta"}, {"airport_name": "", "company_name": "Beta"}, {}])

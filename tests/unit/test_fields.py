@@ -204,9 +204,9 @@ def test_a_status_that_is_none_is_refused_with_those_that_are() -> None:
     assert refused("status", "1")
 
 
-def test_a_new_record_is_active_and_a_stored_one_keeps_no_default() -> None:
+def test_an_empty_status_is_the_default_also_of_a_stored_record() -> None:
     assert read("status", "") == "active"
-    assert read("status", "", place(is_new=False)) is None
+    assert read("status", "", place(stored={"status": "inactive"})) == "active"
 
 
 def test_a_state_is_stored_by_its_code() -> None:
@@ -223,7 +223,7 @@ def test_a_scheduled_bus_takes_a_city_of_its_airport_alone() -> None:
 
 
 def test_a_stored_city_and_state_stay_valid_when_the_lists_no_longer_hold_them() -> None:
-    stored = place(stored={"city": "Old Town", "state": "US-XX"}, is_new=False)
+    stored = place(stored={"city": "Old Town", "state": "US-XX"})
     assert read("city", "Old Town", stored, "scheduledbus") == "Old Town"
     assert read("state", "US-XX", stored, "scheduledbus") == "US-XX"
     assert refused("city", "Older Town", stored, "scheduledbus")

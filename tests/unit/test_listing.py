@@ -115,13 +115,14 @@ def test_a_size_that_is_none_gives_the_default(size: str) -> None:
     assert (query.page_size, query.state()) == (25, "")
 
 
-@pytest.mark.parametrize("number", ["", "0", "-1", "1.5", "x", "٣", "9" * 40, "LAST", " 1"])
+@pytest.mark.parametrize("number", ["", "0", "-1", "1.5", "x", "٣", "LAST", " 1", "0" * 5_000])
 def test_a_page_that_is_none_gives_the_first(number: str) -> None:
     assert queries.page_numbers(read("transit", page_no=number), 1000) == (1, 40)
 
 
 def test_past_the_end_is_the_last_page_and_an_empty_list_has_one() -> None:
-    assert queries.page_numbers(read("transit", page_no="999"), 101) == (5, 5)
+    for beyond in ("999", "1" + "0" * 9, "9" * 40, "9" * 5_000):
+        assert queries.page_numbers(read("transit", page_no=beyond), 101) == (5, 5)
     assert queries.page_numbers(read("transit", page_no="last"), 101) == (5, 5)
     assert queries.page_numbers(read("transit", page_no="last"), 0) == (1, 1)
 
@@ -162,9 +163,10 @@ def test_the_order_of_datatables_goes_before_our_own_where_it_makes_sense(sent: 
 @pytest.mark.parametrize(
     ("sent", "expected"),
     [
-        *[({"length": length}, (0, 100)) for length in ("-1", "100", "101", "999999999")],
-        *[({"length": length}, (0, 25)) for length in ("", "0", "-2", "x", "٣", "9" * 40)],
+        *[({"length": length}, (0, 100)) for length in ("-1", "100", "101", "999999999", "9" * 40)],
+        *[({"length": length}, (0, 25)) for length in ("", "0", "-2", "x", "٣")],
         ({"length": "7", "start": "14"}, (14, 7)),
+        *[({"start": start}, (10**9, 25)) for start in ("1000000000", "9" * 40)],
         *[({"start": start}, (0, 25)) for start in ("-1", "x", "1.5", "")],
     ],
 )

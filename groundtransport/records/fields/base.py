@@ -119,10 +119,10 @@ class Select(Field):
 
 
 class Choice(Select):
-    """A code out of a fixed few; the first is the default of a new record."""
+    """A code out of a fixed few. The first is the default, of a new record and of one that it is emptied in."""
 
     def empty(self) -> Any:
-        return self.choices[0][0] if self.place.is_new else None
+        return self.choices[0][0]
 
     def convert(self, text: str) -> str:
         for code, label in self.choices:

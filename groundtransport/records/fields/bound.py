@@ -1,6 +1,6 @@
 """What a form is about: the airport that was typed, and what the record held before."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,12 @@ class Place:
     airport: Airport | None = None
     find_cities: Callable[[], Cities] = Cities
     stored: Mapping[str, Any] = field(default_factory=dict)
-    is_new: bool = True
+    find_airports: Callable[[], Sequence[str]] = tuple
+
+    @cached_property
+    def airports(self) -> Sequence[str]:
+        """The airport strings that what was typed finds, best first; looked up when somebody asks."""
+        return self.find_airports()
 
     @cached_property
     def cities(self) -> Cities:

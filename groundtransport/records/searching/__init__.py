@@ -44,7 +44,8 @@ def search_deleted(finder: Finder, window: Window) -> Found:
     def rows() -> Select[Any]:
         return some().order_by(*order.clauses()).limit(bindparam("length")).offset(bindparam("offset"))
 
-    search.total, number, found = finder.total(), 0, []
+    number: int | None = None
+    search.total, found = finder.total(), []
     try:
         with finder.budget.limit():
             number = int(finder.run("count", counted).scalar() or 0)
@@ -52,4 +53,4 @@ def search_deleted(finder: Finder, window: Window) -> Found:
             found = finder.by_ids(ids.scalars().all())
     except OutOfTime:
         search.truncated = True
-    return search.answer(window, found, number, is_estimate=number > EXACT)
+    return search.answer(window, found, number or 0, is_estimate=number is None or number > EXACT)

@@ -178,6 +178,8 @@ class Search:
         raise NotImplementedError
 
     def answer(self, window: Window, rows: list[Row[Any]], filtered: int, *, is_estimate: bool) -> Found:
+        if is_estimate and self.truncated:
+            return self.uncounted(window, rows)
         if window.at_end:
             rows = rows[::-1]
             if not is_estimate:
@@ -189,6 +191,14 @@ class Search:
             filtered = max(filtered, seen)
         shaped = self.finder.shaped(rows)
         return Found(shaped, self.total, filtered, is_estimate and filtered > 0, self.truncated)
+
+    def uncounted(self, window: Window, rows: list[Row[Any]]) -> Found:
+        """Return rows of a search whose time was over before the matches were counted: a guess would mislead."""
+        start = 0 if window.at_end else window.start
+        goes_on = len(rows) >= window.length and not window.at_end
+        shaped = self.finder.shaped(rows[::-1] if window.at_end else rows)
+        filtered = min(start + len(rows) + goes_on, max(self.total, len(rows)))
+        return Found(shaped, self.total, filtered, truncated=True, is_uncounted=True)
 
     # What is looked for in the texts themselves
 
