@@ -11,6 +11,7 @@ from sqlalchemy import event, text
 from sqlalchemy.exc import OperationalError
 
 from groundtransport import after_commit, postgresql
+from groundtransport.accounts import sessions
 from groundtransport.events import RecordChanged
 from tests.database_proxy import DatabaseProxy, Link, between
 from tests.functional.test_faults import ACTIONS, DONE, Desk
@@ -283,3 +284,30 @@ def test_a_write_that_meets_only_read_only_servers_is_a_503(site: Site, action: 
 def test_read_only_is_known_by_its_code() -> None:
     assert postgresql.is_read_only(psycopg.errors.ReadOnlySqlTransaction())
     assert not postgresql.is_read_only(psycopg.errors.InternalError())
+
+
+# A change is stored, and then something fails
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (OperationalError("DELETE", {}, sqlite3.OperationalError("gone")), 503, UNKNOWN),
+        (RuntimeError("a fault"), 500, "Your change may have been saved"),
+    ],
+)
+def test_what_fails_after_the_commit_is_not_called_unchanged(
+    site: Site, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int, words: str
+) -> None:
+    """As when one's password is changed, and then the session cannot be renewed."""
+    client = person(site)
+
+    def fail(*_: Any) -> None:
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sessions.ServerSession, "is_essential", True)
+        patch.setattr(sessions.ServerSession, "save", fail)
+        answer = client.post("/admin/transit", {"airport_name": JFK})
+    assert (answer.status_int, words in answer.text, UNCHANGED in answer.text) == (status, True, False)
+    assert [entry["action"] for entry in site.entries()] == ["create"]
