@@ -29,14 +29,15 @@ from transaction import TransactionManager
 from transaction.interfaces import NoTransaction
 from zope.sqlalchemy import datamanager
 
-from groundtransport import postgresql, sqlite
+from groundtransport import outcome, postgresql, sqlite
 from groundtransport.settings import Settings, SettingsError
 
 # Seconds. BUDGET is what a request may wait for its database in all; the others are limits of single waits.
 BUDGET = 4.5
-CONNECT = 2
+POOL = 2
 LOCK = 4
 STATEMENT = 4
+IDLE = 30
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
@@ -89,24 +90,29 @@ def make_engine(settings: Settings, *, for_requests: bool = False) -> Engine:
             settings.database_url,
             connect_args={"timeout": LOCK},
             pool_size=32,
-            pool_timeout=CONNECT,
+            pool_timeout=POOL,
             pool_use_lifo=True,  # the one that was used last has its pages and its statements ready
             hide_parameters=True,
         )
         sqlite.listen(engine, LOCK)
+        outcome.listen(engine)
         return engine
     # Compiling a plan takes longer than any statement of a request, and helpers take the time of other requests.
     plain = "-c jit=off -c max_parallel_workers_per_gather=0"
-    limit = f" -c statement_timeout={STATEMENT}s {plain}" if for_requests else ""
+    # A client that fell silent holds its locks until the server gives it up.
+    limits = f"-c statement_timeout={STATEMENT}s -c idle_in_transaction_session_timeout={IDLE}s"
+    options = f"-c timezone=utc -c lock_timeout={LOCK}s{f' {limits} {plain}' if for_requests else ''}"
+    tcp = postgresql.tcp_options(make_url(settings.database_url).query)
     engine = create_engine(
         settings.database_url,
-        connect_args={"connect_timeout": CONNECT, "options": f"-c timezone=utc -c lock_timeout={LOCK}s{limit}"},
+        connect_args={"connect_timeout": postgresql.CONNECT, "options": options, **tcp},
         pool_size=32,  # as for SQLite: more than the threads of a worker
-        pool_timeout=CONNECT,
+        pool_timeout=POOL,
         pool_use_lifo=True,
         hide_parameters=True,  # an error that is logged shows its statement, and nobody's data
     )
     postgresql.listen(engine)
+    outcome.listen(engine)
     return engine
 
 
@@ -176,8 +182,10 @@ class JoinedSession(Session):
 @event.listens_for(JoinedSession, "after_begin")
 @event.listens_for(JoinedSession, "after_attach")
 def _join(session: Session, *_: object) -> None:
-    # "changed" at once: bulk statements go unnoticed otherwise, and are rolled back.
-    datamanager.join_transaction(session, datamanager.STATUS_CHANGED, session.info["tm"])
+    kept = of_transaction(session)
+    if "joined" not in kept:
+        # "changed" at once: bulk statements go unnoticed otherwise, and are rolled back.
+        kept["joined"] = outcome.DataManager(session, kept)
 
 
 @event.listens_for(JoinedSession, "before_commit")

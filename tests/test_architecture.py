@@ -22,8 +22,9 @@ TEMPLATES = sorted(PACKAGE.rglob("*.jinja2"))
 
 # From the ground up; names of one row do not know each other.
 ORDER: tuple[tuple[str, ...], ...] = (
-    ("text", "i18n", "settings", "logs", "migration", "turnstile", "lane", "recent"),
+    ("text", "i18n", "settings", "logs", "migration", "turnstile", "lane", "recent", "deadline"),
     ("sqlite", "postgresql", "sql"),
+    ("outcome",),
     ("db",),
     ("events", "indexes", "bulk", "along"),
     ("security", "after_commit"),

@@ -6,10 +6,10 @@ goes along with the entry (along.py), a row of one's own, is locked after it.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
-from sqlalchemy import Insert, Update, bindparam, exists, insert, select, update
+from sqlalchemy import Connection, Insert, Update, bindparam, exists, insert, select, update
 from sqlalchemy.orm import Session
 
 from groundtransport.along import Waiting, expect_last, waiting_for
@@ -19,6 +19,7 @@ from groundtransport.audit.models import AdminActivity, AuditHead
 from groundtransport.bulk import insert_rows
 from groundtransport.db import limit_waiting, now, of_transaction
 from groundtransport.events import RecordChanged
+from groundtransport.outcome import EVIDENCE
 from groundtransport.sql import in_turn
 from groundtransport.text import PART, fold
 
@@ -27,6 +28,7 @@ _ENTRIES: Any = AdminActivity.__table__
 _HEADS: Any = AuditHead.__table__
 _HEAD = select(_HEADS.c.number, _HEADS.c.mac).where(_HEADS.c.id == 1).with_for_update()
 _HEAD_IN_TURN = _HEAD.where(in_turn(_HEADS.c.id))
+_MAC = select(_ENTRIES.c.mac).where(_ENTRIES.c.id == bindparam("number"))
 _IS_HEAD = (_HEADS.c.id == 1, _HEADS.c.number == bindparam("before"), _HEADS.c.mac == bindparam("before_mac"))
 _MOVE = update(_HEADS).where(*_IS_HEAD).values(number=bindparam("last"), mac=bindparam("last_mac"))
 # Names of their own: SQLAlchemy gives a parameter that is named like a column to both tables.
@@ -81,6 +83,7 @@ class Auditor:
                 raise RuntimeError("the locked head of the activity log was moved")
             if guess:
                 self.seen, self.rest = None, REST
+        kept[EVIDENCE] = partial(is_logged, last)
         session.info["tm"].get().addAfterCommitHook(self.done, (last, len(queue)))
 
     def guess(self) -> Head | None:
@@ -125,6 +128,15 @@ class Auditor:
         self.seen = last
         if self.clerk.due(last.number - count, last.number):
             self.clerk.write(checkpoints.make(self.key, last.number, last.mac, now()))
+
+
+def is_logged(last: Head, connection: Connection) -> bool:
+    """Return whether the transaction whose last entry this is was committed.
+
+    It holds the head until its end: whoever gets the lock knows that it has ended.
+    """
+    connection.execute(_HEAD)
+    return connection.scalar(_MAC, {"number": last.number}) == last.mac
 
 
 @cache

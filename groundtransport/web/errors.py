@@ -10,9 +10,10 @@ from pyramid.renderers import render_to_response
 from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.view import exception_view_config, forbidden_view_config, notfound_view_config
-from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, TimeoutError
 
 from groundtransport.i18n import _
+from groundtransport.outcome import may_be_stored
 from groundtransport.web.links import sign_in_address
 from groundtransport.web.view_methods import view_methods
 
@@ -43,6 +44,14 @@ MESSAGES = {
     413: _("What was sent is too large."),
     500: _("Something went wrong on our side. Nothing was changed."),
     503: _("The database cannot be reached just now. Nothing was changed. Please try again in a moment."),
+}
+# In place of those, when it may have been stored.
+UNKNOWN = {
+    500: _("Something went wrong on our side. Your change may have been saved: look before you make it again."),
+    503: _(
+        "The database did not answer in time. It is not known whether your change was saved: look before you make it "
+        "again."
+    ),
 }
 
 
@@ -113,12 +122,28 @@ def forbidden(exception: HTTPForbidden, request: Request) -> Response:
 @exception_view_config(TimeoutError)
 def database_away(exception: Exception, request: Request) -> Response:
     log.error("request %s: database: %s", request.id, exception)
-    response = error(request, 503)
+    response = _after(exception, request, 503)
     response.headers["Retry-After"] = str(RETRY_AFTER)
     return response
+
+
+@exception_view_config(DBAPIError)
+def database_error(exception: DBAPIError, request: Request) -> Response:
+    """503 when the connection was lost or thrown away by it, as that of a server that only reads; else 500."""
+    return (database_away if exception.connection_invalidated else last_resort)(exception, request)
 
 
 @exception_view_config(Exception)
 def last_resort(exception: Exception, request: Request) -> Response:
     log.error("request %s failed", request.id, exc_info=exception)
-    return error(request, 500)
+    return _after(exception, request, 500)
+
+
+def _after(exception: Exception, request: Request, status: int) -> Response:
+    """Return the answer to an error; one that says more than "nothing was changed" where that may not be true."""
+    if not may_be_stored(vars(request).get("dbsession"), exception):
+        return error(request, status)
+    if prefers_json(request):
+        request.session.take_back_messages()
+        return problem(request, status, UNKNOWN[status], outcome="unknown")
+    return error(request, status, UNKNOWN[status])

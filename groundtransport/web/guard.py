@@ -15,6 +15,8 @@ from pyramid.registry import Registry
 from pyramid.request import Request
 from pyramid.response import Response
 
+from groundtransport import deadline
+from groundtransport.db import BUDGET
 from groundtransport.i18n import _
 from groundtransport.web.links import segments
 
@@ -25,6 +27,8 @@ Handler = Callable[[Request], Response]
 _HOST = re.compile(r"(?P<name>[a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
 
 _ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://(?P<host>[^/?#]*)", re.IGNORECASE | re.ASCII)
+
+BEGAN = "groundtransport.began"  # of the environ
 
 # anchors: OWASP ASVS 5.0 V3.4; no inline script or style anywhere, so no 'unsafe-' word is needed.
 HEADERS = {
@@ -46,7 +50,12 @@ def tween(handler: Handler, registry: Registry) -> Handler:
     settings = registry["settings"]
 
     def guard(request: Request) -> Response:
-        request.id, request.began = secrets.token_hex(8), time.monotonic()
+        request.id = secrets.token_hex(8)
+        request.began = request.environ.setdefault(BEGAN, time.monotonic())  # who is tried again gets no more time
+        with deadline.until(request.began + BUDGET):
+            return answer(request)
+
+    def answer(request: Request) -> Response:
         try:
             check_host(request, settings.hosts)
             check_target(request)
