@@ -6,6 +6,7 @@ import click
 from sqlalchemy.exc import DBAPIError
 
 from groundtransport import db, migration
+from groundtransport.audit import protection
 from groundtransport.cli.office import Office, pass_office
 
 FIRST = "admin"
@@ -19,6 +20,8 @@ def init(office: Office) -> None:
         if migration.current(office.engine) != migration.head():
             click.echo("Migrating the database ...")
             migration.upgrade(office.engine)
+        with db.writing(office.engine).begin() as connection:
+            protection.restore(connection, click.echo)
         load_places(office)
         make_administrator(office)
         seal_anew(office)
