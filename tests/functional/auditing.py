@@ -11,13 +11,16 @@ from sqlalchemy import Connection, delete, insert, select, text
 
 import groundtransport
 from groundtransport import db
+from groundtransport.accounts.models import AdminUser
 from groundtransport.airports import lookup
 from groundtransport.audit.models import AdminActivity, AuditHead, AuditMark
 from groundtransport.events import Actor
 from groundtransport.records.writer import Writer
+from groundtransport.security import Role
 from tests.shell import Shell, only_some_places
 from tests.site import app_settings
 
+ZOE = 7  # the number of who writes
 TABLES = (AdminActivity, AuditHead, AuditMark)
 
 
@@ -28,6 +31,8 @@ class Log:
         self.url = url
         self.shell = only_some_places(Shell(folder, url))
         self.engine = self.shell.engine
+        with db.transaction(self.engine) as dbsession:
+            dbsession.add(AdminUser(id=ZOE, name="Zoë", role=Role.EDITOR, password_hash="none"))
         self.registry: Any = None
         self.start()
 
@@ -57,7 +62,7 @@ class Log:
 
     def write(self, *steps: Callable[[Writer], Any], kind: str = "transit", batch: str = "") -> list[Any]:
         """Take the steps in one transaction."""
-        actor = Actor("Zoë", 7, "request-1", "192.0.2.1", batch)
+        actor = Actor("Zoë", ZOE, "request-1", "192.0.2.1", batch)
         with db.transaction(self.registry["engine"]) as dbsession:
             writer = Writer(dbsession, self.registry.notify, self.kinds[kind], actor)
             return [step(writer) for step in steps]
