@@ -7,7 +7,7 @@ import click
 from sqlalchemy.orm import Session
 
 from groundtransport import db, kinds
-from groundtransport.audit import checkpoints, upkeep
+from groundtransport.audit import checkpoints, protection, upkeep
 from groundtransport.audit.chain import Key, keyring
 from groundtransport.audit.models import AuditHead
 from groundtransport.audit.reconcile import reconcile as find_disagreements
@@ -42,7 +42,7 @@ def audit() -> None:
 )
 @pass_office
 def verify(office: Office, log: Path | None) -> None:
-    """Walk the whole chain; name the first bad entry and exit with 1."""
+    """Walk the whole chain and look for the triggers; name the first bad entry and exit with 1."""
     try:
         found = list(checkpoints.read(log.read_text(errors="replace").splitlines())) if log else []
     except (ValueError, TypeError) as error:
@@ -50,8 +50,11 @@ def verify(office: Office, log: Path | None) -> None:
     try:
         with at_one_moment(office) as dbsession:
             result = walk(dbsession, keys_of(office), found)
+            unprotected = list(protection.check(dbsession.connection()))
     except Tampered as tampered:
         raise click.ClickException(f"The log was tampered with: {tampered}.") from tampered
+    if unprotected:
+        raise click.ClickException("\n".join([*unprotected, "Put the triggers back by: groundtransport init"]))
     seen = f", {result.checkpoints:,} checkpoints" if log else ""
     click.echo(f"{result.entries:,} entries verified, up to number {result.head:,}{seen}.")
 

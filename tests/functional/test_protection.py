@@ -53,6 +53,7 @@ def test_what_was_dropped_disabled_or_weakened_is_named_and_put_back(log: Log, m
         said = log.shell("check", fails=True)
         assert name in said
         assert "groundtransport init" in said
+        assert name in log.verify(fails=True)
         assert name in log.shell("init")
         assert lacking(log) == []
         assert "right" in log.shell("check")
