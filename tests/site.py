@@ -59,6 +59,7 @@ class Site:
     def clean(self) -> None:
         """Remove what a test left: records, entries, sessions, and people and airports of its own."""
         memory.forget(self.engine)
+        self.registry["left_out"].over()
         with db.transaction(self.engine) as dbsession:
             for kind in self.kinds.values():
                 dbsession.execute(delete(kind.model))

@@ -3,6 +3,7 @@
 from pyramid.config import Configurator
 from pyramid.tweens import EXCVIEW
 
+from groundtransport.accounts.leftout import LeftOut
 from groundtransport.security import Role
 from groundtransport.settings import PREFIX, SettingsError
 from groundtransport.web import DB, TM
@@ -12,6 +13,7 @@ def includeme(config: Configurator) -> None:
     check_roles(config.registry["settings"].second_factor_roles)
     config.set_session_factory("groundtransport.accounts.sessions.ServerSession")
     config.add_request_method("groundtransport.accounts.users.of_request", "find_user")
+    config.registry["left_out"] = LeftOut()
     config.add_request_method("groundtransport.accounts.securitylog.security_events", reify=True)
     config.add_tween(
         "groundtransport.accounts.securitylog.tween", under="groundtransport.web.guard.tween", over=[DB, TM]

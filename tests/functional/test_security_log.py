@@ -11,7 +11,7 @@ from sqlalchemy import insert, text
 from sqlalchemy.exc import DBAPIError
 
 from groundtransport import db
-from groundtransport.accounts import securitylog
+from groundtransport.accounts import leftout, securitylog
 from groundtransport.accounts.models import AdminUser, SecurityEvent
 from groundtransport.audit import views
 from groundtransport.security import Role
@@ -163,6 +163,47 @@ def test_a_flood_from_everywhere_is_cut_off(site: Site, pat: AdminUser, monkeypa
     sign_in(site.anonymous())
 
     assert [event["event"] for event in site.events()] == ["request refused"] * 5 + ["sign-in"]
+
+
+def test_what_was_left_out_is_one_line_with_its_number(
+    site: Site, pat: AdminUser, monkeypatch: pytest.MonkeyPatch, lines: Any
+) -> None:
+    monkeypatch.setattr(securitylog, "MOST_OF_ONE", 5)
+    here = site.anonymous("2001:db8::1")
+    for _ in range(8):
+        here.post("/login", {}, X_CSRF_Token="")
+    site.anonymous().get("/healthz")
+    assert site.events("events left out") == [], "it may become more"
+
+    monkeypatch.setattr(securitylog, "now", lambda: db.now() + timedelta(minutes=5))
+    for _ in range(2):
+        site.anonymous().get("/healthz")
+    (event,) = site.events("events left out")
+    assert (event["address"], event["network"]) == ("2001:db8::/64", "2001:db8::/64")
+    assert (event["details"]["event"], event["details"]["number"]) == ("request refused", "3")
+    assert [json.loads(line)["event"] for line in lines()] == ["request refused"] * 5 + ["events left out"]
+
+
+def test_what_was_left_out_is_written_when_the_service_ends(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(securitylog, "MOST_OF_ONE", 1)
+    for _ in range(3):
+        site.anonymous(HERE).post("/login", {}, X_CSRF_Token="")
+
+    securitylog.write_counts(site.engine, site.registry["left_out"])
+
+    (event,) = site.events("events left out")
+    assert (event["address"], event["details"]["number"]) == (HERE, "2")
+
+
+def test_many_networks_are_counted_as_one() -> None:
+    left_out = leftout.LeftOut()
+    for number in range(leftout.NETWORKS + 5):
+        left_out.add("denied", f"192.0.2.{number}", db.now())
+
+    counts = left_out.over()
+    assert len(counts) == leftout.NETWORKS + 1
+    assert (counts[-1].network, counts[-1].number) == (leftout.ELSEWHERE, 5)
+    assert left_out.over() == []
 
 
 # Never in the way
