@@ -126,7 +126,7 @@ def serve(app: Any, global_conf: Any = None, **settings: str) -> None:
     _end(server, sockets)
     registry = getattr(app, "registry", None)
     if registry is not None:
-        write_counts(registry["engine"], registry["left_out"])
+        write_counts(registry["security_log"])
 
 
 def _width(app: Any) -> int:

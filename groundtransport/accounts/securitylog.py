@@ -20,14 +20,15 @@ from pyramid.httpexceptions import HTTPForbidden, HTTPServiceUnavailable
 from pyramid.registry import Registry
 from pyramid.request import Request
 from pyramid.response import Response
-from sqlalchemy import Connection, Engine, delete, insert, select
+from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
 
+from groundtransport.accounts import eventchain
 from groundtransport.accounts.leftout import WINDOW, Count, LeftOut
 from groundtransport.accounts.models import NAME_MAX, AdminUser, SecurityEvent
 from groundtransport.db import BUDGET, now, writing
 from groundtransport.security import derive, origin_is_ours
+from groundtransport.signing import Key
 from groundtransport.web.client import address_of, network_of
 from groundtransport.web.links import segments
 
@@ -56,6 +57,8 @@ class Event(StrEnum):
     USER_DISABLED = "user disabled"
     USER_ENABLED = "user enabled"
     EXPORT = "export"
+    PRUNED = "events removed"  # those that were too old: the log begins behind them
+    RESEALED = "key replaced"  # the newest key vouches for the events of an older one
     LEFT_OUT = "events left out"  # how many of a sort were not written, for they were too many
 
 
@@ -120,23 +123,29 @@ def stranger(request: Request, typed: str) -> str:
     return f"(unknown {hmac.new(key, typed.encode(errors='replace'), 'sha256').hexdigest()[:6]})"
 
 
-def write(engine: Engine, entries: Iterable[Entry], left_out: LeftOut, wait: float | None = None) -> None:
-    """Write events down, in one transaction; a database in trouble leaves the lines of the process log.
+@dataclass(frozen=True)
+class SecurityLog:
+    """Where events are written, signed with ``key``; ``left_out`` counts what would be too much of its sort."""
 
-    What would be too much of its sort is counted in ``left_out``.
-    """
+    engine: Engine
+    key: Key
+    left_out: LeftOut = field(default_factory=LeftOut)
+
+
+def write(to: SecurityLog, entries: Iterable[Entry], wait: float | None = None) -> None:
+    """Write events down, in one transaction; a database in trouble leaves the lines of the process log."""
     kept = list(entries)
     try:
-        floods = find_floods(engine, kept)
+        floods = find_floods(to.engine, kept)
         kept = [entry for entry in kept if entry not in floods]
         if kept:
-            with writing(engine, wait).begin() as connection:
-                connection.execute(insert(SecurityEvent), [entry.row for entry in kept])
+            with writing(to.engine, wait).begin() as connection:
+                eventchain.append(connection, to.key, [entry.row for entry in kept])
     except SQLAlchemyError:
         log.warning("security events were not written to the database", exc_info=True)
     else:
         for entry in floods:
-            left_out.add(entry.event, network_of(entry.address), entry.at)
+            to.left_out.add(entry.event, network_of(entry.address), entry.at)
     tell(kept)
 
 
@@ -146,11 +155,11 @@ def count_entry(count: Count) -> Entry:
     return Entry(Event.LEFT_OUT, "", address=count.network, details=facts)
 
 
-def write_counts(engine: Engine, left_out: LeftOut) -> None:
+def write_counts(to: SecurityLog) -> None:
     """Write down how many events were left out so far, whether their window is over or not: the process ends."""
-    counts = left_out.over()
+    counts = to.left_out.over()
     if counts:
-        write(engine, map(count_entry, counts), left_out)
+        write(to, map(count_entry, counts))
 
 
 def tell(entries: Iterable[Entry]) -> None:
@@ -180,12 +189,6 @@ def _is_flood(connection: Connection, entry: Entry) -> bool:
     )
 
 
-def remove_until(dbsession: Session, moment: datetime) -> int:
-    """Remove the events from before a moment; return how many they were."""
-    gone = dbsession.execute(delete(SecurityEvent).where(SecurityEvent.at < moment))
-    return gone.rowcount  # type: ignore[attr-defined]  # of a DELETE it is there
-
-
 def tween(handler: Callable[[Request], Response], registry: Registry) -> Callable[[Request], Response]:
     def write_events(request: Request) -> Response:
         status = 500
@@ -202,14 +205,14 @@ def tween(handler: Callable[[Request], Response], registry: Registry) -> Callabl
 def finish(request: Request, status: int) -> None:
     """Write the events of a request that was answered so."""
     notice(request)
-    left_out = request.registry["left_out"]
+    to = request.registry["security_log"]
     entries = [entry for entry in request.security_events if entry.event in REFUSALS or status < 400]
-    entries += map(count_entry, left_out.over(now()))
+    entries += map(count_entry, to.left_out.over(now()))
     if status == HTTPServiceUnavailable.code:
         tell(entries)  # the database is in trouble: no second wait for it
     elif entries:
         left = max(0.1, BUDGET - (time.monotonic() - request.began))
-        write(request.registry["engine"], entries, left_out, left)
+        write(to, entries, left)
 
 
 def notice(request: Request) -> None:

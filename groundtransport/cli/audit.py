@@ -7,7 +7,7 @@ import click
 from sqlalchemy.orm import Session
 
 from groundtransport import db, kinds
-from groundtransport.audit import checkpoints, protection, upkeep
+from groundtransport.audit import checkpoints, events, protection, upkeep
 from groundtransport.audit.chain import Key, keyring
 from groundtransport.audit.models import AuditHead
 from groundtransport.audit.reconcile import reconcile as find_disagreements
@@ -50,13 +50,14 @@ def verify(office: Office, log: Path | None) -> None:
     try:
         with at_one_moment(office) as dbsession:
             result = walk(dbsession, keys_of(office), found)
+            count = events.verify(dbsession, keys_of(office))
             unprotected = list(protection.check(dbsession.connection()))
     except Tampered as tampered:
         raise click.ClickException(f"The log was tampered with: {tampered}.") from tampered
     if unprotected:
         raise click.ClickException("\n".join([*unprotected, "Put the triggers back by: groundtransport init"]))
     seen = f", {result.checkpoints:,} checkpoints" if log else ""
-    click.echo(f"{result.entries:,} entries verified, up to number {result.head:,}{seen}.")
+    click.echo(f"{result.entries:,} entries verified, up to number {result.head:,}{seen}; {count:,} security events.")
 
 
 @audit.command()
@@ -78,6 +79,9 @@ def reconcile(office: Office) -> None:
 def rotate_key(office: Office) -> None:
     """Vouch with the new GROUNDTRANSPORT_AUDIT_SECRET for what the one in ..._OLD signed."""
     try:
+        with db.transaction(office.engine) as dbsession:
+            if events.reseal(dbsession, keys_of(office), office.actor("rotate").name):
+                click.echo("It vouches for the security log, too.")
         with db.transaction(office.engine) as dbsession:
             mark = upkeep.rotate_key(dbsession, keys_of(office))
             click.echo(f"The key {mark.key_id} vouches for the entries up to {mark.number:,}.")

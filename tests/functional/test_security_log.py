@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, text
+from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from groundtransport import db
-from groundtransport.accounts import leftout, securitylog
-from groundtransport.accounts.models import AdminUser, SecurityEvent
+from groundtransport.accounts import eventchain, leftout, securitylog
+from groundtransport.accounts.models import AdminUser
 from groundtransport.audit import views
 from groundtransport.security import Role
 from tests.functional.people import COOKIE, is_signed_in, sign_in
@@ -189,7 +189,7 @@ def test_what_was_left_out_is_written_when_the_service_ends(site: Site, monkeypa
     for _ in range(3):
         site.anonymous(HERE).post("/login", {}, X_CSRF_Token="")
 
-    securitylog.write_counts(site.engine, site.registry["left_out"])
+    securitylog.write_counts(site.registry["security_log"])
 
     (event,) = site.events("events left out")
     assert (event["address"], event["details"]["number"]) == (HERE, "2")
@@ -226,7 +226,7 @@ def test_a_log_that_cannot_be_written_stops_nobody(
     def fail(*words: object) -> Any:
         raise DBAPIError("", {}, Exception("full"))
 
-    monkeypatch.setattr(securitylog, "insert", fail)
+    monkeypatch.setattr(eventchain, "insert", fail)
     client = site.anonymous()
 
     assert sign_in(client).status_int == 303
@@ -243,7 +243,7 @@ def test_an_event_cannot_be_changed(site: Site, pat: AdminUser) -> None:
         "UPDATE security_event SET name = 'somebody'",
         "UPDATE security_event SET details = '{}' WHERE id = :id",
         "INSERT OR REPLACE INTO security_event SELECT id, at, event, user_id, 'somebody', about, address, network,"
-        " request_id, details FROM security_event",
+        " request_id, details, key_id, mac FROM security_event",
     ):
         if "REPLACE" in statement and site.engine.dialect.name == "postgresql":
             continue
@@ -268,22 +268,16 @@ def test_no_cookie_and_no_password_is_ever_written(site: Site, pat: AdminUser, l
 
 def test_the_command_removes_what_is_older_than_the_ini_says(site: Site, pat: AdminUser, tmp_path: Path) -> None:
     shell = Shell(tmp_path, site.url)
+    for days in (1000, 366, 364):
+        row = dict.fromkeys(("about", "address", "network", "request_id"), "")
+        at = db.now() - timedelta(days=days)
+        site.add_event({**row, "event": "denied", "name": f"{days} days", "at": at, "user_id": None, "details": {}})
     sign_in(site.anonymous())
-    with site.engine.begin() as connection:
-        for days in (364, 366, 1000):
-            row = {
-                "event": "denied",
-                "name": f"{days} days",
-                "about": "",
-                "address": "",
-                "network": "",
-                "request_id": "",
-            }
-            at = db.now() - timedelta(days=days)
-            connection.execute(insert(SecurityEvent).values(**row, at=at, details={}))
 
     assert "2 " in shell("security", "prune")
 
-    assert sorted(event["name"] for event in site.events()) == ["364 days", "pat"]
+    assert [event["name"] for event in site.events()][:2] == ["364 days", "pat"]
+    assert [event["details"]["through"] for event in site.events("events removed")] == ["2"]
     assert "0 " in shell("security", "prune")
+    assert "3 security events" in shell("audit", "verify")
     shell.engine.dispose()

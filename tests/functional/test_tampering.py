@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from groundtransport.accounts.models import AdminUser
+from groundtransport.accounts.models import AdminUser, SecurityEvent, SecurityHead
 from tests.conftest import DATABASES, new_database
 from tests.functional.auditing import ZOE, Log, changing, doing
 from tests.functional.test_chain import CLOSED, COPY, GONE, MARK, POSITIVE, SPREAD, SWAPPED
+from tests.site import PASSWORD
 
 PAGE = Path(__file__).parents[2] / "docs" / "audit.md"
 VERIFY, RECONCILE, CHECK = "audit verify", "audit reconcile", "check"
@@ -33,6 +34,11 @@ def record(number: int, what: str, named: str = "the log does not account for it
     return Edit(RECONCILE, f"transit {number}: {named}", (f"UPDATE transit SET {what} WHERE id = {number}",))
 
 
+def event(statement: str, number: int) -> Edit:
+    return Edit(VERIFY, f"security event {number} ", (statement,))
+
+
+EVENT = ", ".join(column.name for column in SecurityEvent.__table__.columns if column.name != "id")
 EARLY = "'2020-01-01 00:00:00.000000'"
 HEAD_BACK = "UPDATE audit_head SET number = 5, mac = (SELECT mac FROM admin_activity WHERE id = 5) WHERE id = 1"
 RECORD = "airport_id, airport_code, airport_name, company_name, created_at, updated_at, version, search_text"
@@ -83,6 +89,17 @@ EDITS = {
         RECONCILE, f"user {ZOE}: is named x now", (f"UPDATE admin_user SET name = 'x' WHERE id = {ZOE}",)
     ),
     "a person removed": Edit(RECONCILE, f"user {ZOE}: has no account", (f"DELETE FROM admin_user WHERE id = {ZOE}",)),
+    "a security event changed": event("UPDATE security_event SET name = 'somebody' WHERE id = 2", 2),
+    "a security event's signature changed": event(f"UPDATE security_event SET mac = '{'0' * 64}' WHERE id = 2", 2),
+    "the oldest security event deleted": event("DELETE FROM security_event WHERE id = 1", 2),
+    "a security event in the middle deleted": event("DELETE FROM security_event WHERE id = 2", 2),
+    "the newest security event deleted": event("DELETE FROM security_event WHERE id = 4", 4),
+    "all security events deleted": event("DELETE FROM security_event", 1),
+    "a security event added": event(
+        f"INSERT INTO security_event ({EVENT}, id) SELECT {EVENT}, 5 FROM security_event WHERE id = 4", 5
+    ),
+    "the head of the security log moved": event("UPDATE security_head SET number = 5", 5),
+    "the head of the security log deleted": event("DELETE FROM security_head", 5),
     "a trigger of a log dropped": Edit(
         CHECK,
         "admin_activity_no_",
@@ -126,7 +143,7 @@ EDITS = {
 
 @pytest.fixture(scope="module", params=DATABASES)
 def log(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
-    """A log of eight entries: four records, of which one was changed, one deleted and restored, one deleted."""
+    """Four records, of which one was changed, one deleted and restored, one deleted; and four security events."""
     with new_database(request.param, request, tmp_path_factory, "groundtransport_tampering") as url:
         log = Log(tmp_path_factory.mktemp("tampering"), url)
         numbers = [log.create(f"Line {number}")[0] for number in (1, 2, 3)]
@@ -135,6 +152,9 @@ def log(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         log.write(doing("restore", numbers[1]))
         (fourth,) = log.create("Line 4")
         log.write(doing("delete", fourth))
+        log.shell("user", "add", "pat", "--role", "editor", stdin=PASSWORD)
+        for words in (("role", "pat", "viewer"), ("disable", "pat"), ("enable", "pat")):
+            log.shell("user", *words)
         yield log
         log.close()
 
@@ -151,7 +171,7 @@ def test_an_edit_by_sql_is_found_by_its_command(log: Log, name: str) -> None:
     if isinstance(statements, dict):
         statements = statements[log.engine.dialect.name]
     log.shell.write(log.shell("audit", "checkpoint"), "kept.log")
-    with log.tampered(*statements, more=(log.kinds["transit"].model, AdminUser)):
+    with log.tampered(*statements, more=(log.kinds["transit"].model, AdminUser, SecurityEvent, SecurityHead)):
         assert edit.named in command(log, edit.command, fails=True)
     command(log, edit.command, fails=False)
 
