@@ -21,6 +21,7 @@ from waitress.server import BaseWSGIServer
 from waitress.task import ErrorTask, WSGITask
 from waitress.trigger import trigger
 
+from groundtransport.accounts.securitylog import write_counts
 from groundtransport.lane import Lane
 from groundtransport.web.guard import HEADERS
 
@@ -123,6 +124,9 @@ def serve(app: Any, global_conf: Any = None, **settings: str) -> None:
     while not ending.is_set():
         _one_round(server, sockets, server.adj.asyncore_loop_timeout)
     _end(server, sockets)
+    registry = getattr(app, "registry", None)
+    if registry is not None:
+        write_counts(registry["security_log"])
 
 
 def _width(app: Any) -> int:

@@ -11,8 +11,8 @@ from webtest import TestApp
 
 import groundtransport
 from groundtransport import db, migration, settings
-from groundtransport.accounts import users
-from groundtransport.accounts.models import AdminSession, AdminUser, SecurityEvent, SignInTry
+from groundtransport.accounts import eventchain, users
+from groundtransport.accounts.models import AdminSession, AdminUser, SecurityEvent, SecurityHead, SignInTry
 from groundtransport.accounts.secondfactor.models import PendingSignIn, RecoveryCode, SecondFactor
 from groundtransport.accounts.sessionrows import hash_of as token_hash
 from groundtransport.airports import loading
@@ -59,6 +59,7 @@ class Site:
     def clean(self) -> None:
         """Remove what a test left: records, entries, sessions, and people and airports of its own."""
         memory.forget(self.engine)
+        self.registry["security_log"].left_out.over()
         with db.transaction(self.engine) as dbsession:
             for kind in self.kinds.values():
                 dbsession.execute(delete(kind.model))
@@ -108,6 +109,12 @@ class Site:
         with self.engine.connect() as connection:
             return [dict(row) for row in connection.execute(wanted.order_by(table.c.id)).mappings()]
 
+    def add_event(self, row: dict[str, Any]) -> int:
+        """Append a security event; return its number."""
+        with db.writing(self.engine).begin() as connection:
+            eventchain.append(connection, self.registry["security_log"].key, [row])
+            return connection.scalars(select(SecurityHead.number)).one()
+
     def entries(self) -> list[dict[str, Any]]:
         """Return the activity log, oldest first."""
         table = AdminActivity.__table__
@@ -130,6 +137,7 @@ def empty_the_log(dbsession: Session) -> None:
         for trigger in found:
             dbsession.execute(text(trigger.sql))
     dbsession.execute(update(AuditHead).values(number=0, mac=""))
+    dbsession.execute(update(SecurityHead).values(number=0, mac=""))
 
 
 class Client:

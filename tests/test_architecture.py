@@ -28,6 +28,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("db",),
     ("events", "indexes", "bulk", "along"),
     ("security", "after_commit"),
+    ("signing",),
     ("resources",),
     ("web",),
     ("airports", "accounts"),

@@ -3,8 +3,10 @@
 from pyramid.config import Configurator
 from pyramid.tweens import EXCVIEW
 
+from groundtransport.accounts.securitylog import SecurityLog
 from groundtransport.security import Role
 from groundtransport.settings import PREFIX, SettingsError
+from groundtransport.signing import make_key
 from groundtransport.web import DB, TM
 
 
@@ -12,6 +14,8 @@ def includeme(config: Configurator) -> None:
     check_roles(config.registry["settings"].second_factor_roles)
     config.set_session_factory("groundtransport.accounts.sessions.ServerSession")
     config.add_request_method("groundtransport.accounts.users.of_request", "find_user")
+    registry = config.registry
+    registry["security_log"] = SecurityLog(registry["engine"], make_key(registry["settings"].audit_secrets[0]))
     config.add_request_method("groundtransport.accounts.securitylog.security_events", reify=True)
     config.add_tween(
         "groundtransport.accounts.securitylog.tween", under="groundtransport.web.guard.tween", over=[DB, TM]

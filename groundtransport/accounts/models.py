@@ -4,7 +4,7 @@ import secrets
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Index, String
+from sqlalchemy import JSON, ForeignKey, Index, String, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -81,6 +81,18 @@ class SecurityEvent(Base):
     network: Mapped[str] = mapped_column(String(ADDRESS_MAX))
     request_id: Mapped[str] = mapped_column(String(32))
     details: Mapped[dict[str, str]] = mapped_column(JSON)
+    # Empty in events from before there was a chain: accounts/eventchain.py.
+    key_id: Mapped[str] = mapped_column(String(16), default="", server_default=text("''"))
+    mac: Mapped[str] = mapped_column(String(64), default="", server_default=text("''"))
+
+
+class SecurityHead(Base):
+    """The last event of the chain: one row, locked by whoever appends."""
+
+    __tablename__ = "security_head"
+    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    number: Mapped[int] = mapped_column(Id)
+    mac: Mapped[str] = mapped_column(String(64))
 
 
 class KeptForm(Base):

@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -20,13 +20,15 @@ from pyramid.httpexceptions import HTTPForbidden, HTTPServiceUnavailable
 from pyramid.registry import Registry
 from pyramid.request import Request
 from pyramid.response import Response
-from sqlalchemy import Connection, Engine, delete, insert, select
+from sqlalchemy import Connection, Engine, select
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import Session
 
+from groundtransport.accounts import eventchain
+from groundtransport.accounts.leftout import WINDOW, Count, LeftOut
 from groundtransport.accounts.models import NAME_MAX, AdminUser, SecurityEvent
 from groundtransport.db import BUDGET, now, writing
 from groundtransport.security import derive, origin_is_ours
+from groundtransport.signing import Key
 from groundtransport.web.client import address_of, network_of
 from groundtransport.web.links import segments
 
@@ -55,11 +57,13 @@ class Event(StrEnum):
     USER_DISABLED = "user disabled"
     USER_ENABLED = "user enabled"
     EXPORT = "export"
+    PRUNED = "events removed"  # those that were too old: the log begins behind them
+    RESEALED = "key replaced"  # the newest key vouches for the events of an older one
+    LEFT_OUT = "events left out"  # how many of a sort were not written, for they were too many
 
 
 # What anybody can cause as often as they like: written also when the request was refused, and never without bound.
 REFUSALS = frozenset({Event.SIGN_IN_FAILED, Event.THROTTLED, Event.DENIED, Event.BAD_EDIT_KEY, Event.FORGED})
-WINDOW = timedelta(minutes=5)
 MOST_OF_ONE = 50  # of one event, from one network in one window
 MOST_OF_ALL = 1_000  # of one event in one window: 288,000 a day at the worst
 
@@ -119,17 +123,43 @@ def stranger(request: Request, typed: str) -> str:
     return f"(unknown {hmac.new(key, typed.encode(errors='replace'), 'sha256').hexdigest()[:6]})"
 
 
-def write(engine: Engine, entries: Iterable[Entry], wait: float | None = None) -> None:
+@dataclass(frozen=True)
+class SecurityLog:
+    """Where events are written, signed with ``key``; ``left_out`` counts what would be too much of its sort."""
+
+    engine: Engine
+    key: Key
+    left_out: LeftOut = field(default_factory=LeftOut)
+
+
+def write(to: SecurityLog, entries: Iterable[Entry], wait: float | None = None) -> None:
     """Write events down, in one transaction; a database in trouble leaves the lines of the process log."""
     kept = list(entries)
     try:
-        kept = without_floods(engine, kept)
+        floods = find_floods(to.engine, kept)
+        kept = [entry for entry in kept if entry not in floods]
         if kept:
-            with writing(engine, wait).begin() as connection:
-                connection.execute(insert(SecurityEvent), [entry.row for entry in kept])
+            with writing(to.engine, wait).begin() as connection:
+                eventchain.append(connection, to.key, [entry.row for entry in kept])
     except SQLAlchemyError:
         log.warning("security events were not written to the database", exc_info=True)
+    else:
+        for entry in floods:
+            to.left_out.add(entry.event, network_of(entry.address), entry.at)
     tell(kept)
+
+
+def count_entry(count: Count) -> Entry:
+    """Return the event that says how many events were left out."""
+    facts = {"event": count.event, "number": str(count.number), "since": count.since.isoformat(timespec="seconds")}
+    return Entry(Event.LEFT_OUT, "", address=count.network, details=facts)
+
+
+def write_counts(to: SecurityLog) -> None:
+    """Write down how many events were left out so far, whether their window is over or not: the process ends."""
+    counts = to.left_out.over()
+    if counts:
+        write(to, map(count_entry, counts))
 
 
 def tell(entries: Iterable[Entry]) -> None:
@@ -137,12 +167,13 @@ def tell(entries: Iterable[Entry]) -> None:
         log.log(logging.WARNING if entry.event in REFUSALS else logging.INFO, "%s", entry.line)
 
 
-def without_floods(engine: Engine, entries: list[Entry]) -> list[Entry]:
-    """Return the events without those that would be too many of their sort in a window; asked without a lock."""
-    if not any(entry.event in REFUSALS for entry in entries):
-        return entries
+def find_floods(engine: Engine, entries: list[Entry]) -> list[Entry]:
+    """Return the events that would be too many of their sort in a window; asked without a lock."""
+    refusals = [entry for entry in entries if entry.event in REFUSALS]
+    if not refusals:
+        return []
     with engine.connect() as connection:
-        return [entry for entry in entries if entry.event not in REFUSALS or not _is_flood(connection, entry)]
+        return [entry for entry in refusals if _is_flood(connection, entry)]
 
 
 def _is_flood(connection: Connection, entry: Entry) -> bool:
@@ -156,12 +187,6 @@ def _is_flood(connection: Connection, entry: Entry) -> bool:
         connection.scalar(select(table.id).where(*conditions).offset(most - 1).limit(1)) is not None
         for most, conditions in bounds
     )
-
-
-def remove_until(dbsession: Session, moment: datetime) -> int:
-    """Remove the events from before a moment; return how many they were."""
-    gone = dbsession.execute(delete(SecurityEvent).where(SecurityEvent.at < moment))
-    return gone.rowcount  # type: ignore[attr-defined]  # of a DELETE it is there
 
 
 def tween(handler: Callable[[Request], Response], registry: Registry) -> Callable[[Request], Response]:
@@ -180,12 +205,14 @@ def tween(handler: Callable[[Request], Response], registry: Registry) -> Callabl
 def finish(request: Request, status: int) -> None:
     """Write the events of a request that was answered so."""
     notice(request)
+    to = request.registry["security_log"]
     entries = [entry for entry in request.security_events if entry.event in REFUSALS or status < 400]
+    entries += map(count_entry, to.left_out.over(now()))
     if status == HTTPServiceUnavailable.code:
         tell(entries)  # the database is in trouble: no second wait for it
     elif entries:
         left = max(0.1, BUDGET - (time.monotonic() - request.began))
-        write(request.registry["engine"], entries, left)
+        write(to, entries, left)
 
 
 def notice(request: Request) -> None:

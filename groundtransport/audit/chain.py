@@ -5,13 +5,12 @@ shows against the checkpoints in the process log.
 """
 
 import hashlib
-import hmac
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from groundtransport.security import derive
+from groundtransport.signing import Key, canonical, make_key
+
+__all__ = ["COLUMNS", "GENESIS", "Key", "canonical", "digest_more", "keyring", "make_key", "text_of"]
 
 GENESIS = ""  # stands for the signature before the first entry
 COLUMNS = (
@@ -31,34 +30,6 @@ COLUMNS = (
     "changes",
     "key_id",
 )
-
-
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-def canonical(value: Any) -> str:
-    """Return JSON that is the same for the same value: sorted, without blanks, as text and not escaped."""
-    return _ENCODER.encode(value)
-
-
-@dataclass(frozen=True)
-class Key:
-    """A signing key and the short name that entries bear."""
-
-    key_id: str
-    secret: bytes
-
-    def sign(self, text: str) -> str:
-        return hmac.digest(self.secret, text.encode("utf-8", "surrogatepass"), "sha256").hex()
-
-    def signed(self, text: str, signature: str) -> bool:
-        return hmac.compare_digest(self.sign(text).encode(), signature.encode())
-
-
-def make_key(secret: bytes) -> Key:
-    """Return the key of an audit secret."""
-    key = derive(secret, "audit/v1")
-    return Key(hmac.new(key, b"key id", "sha256").hexdigest()[:16], key)
 
 
 def keyring(secrets: tuple[bytes, ...]) -> dict[str, Key]:

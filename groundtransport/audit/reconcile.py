@@ -1,26 +1,43 @@
-"""Do the log and the records agree? Asks both, in the database."""
+"""Do the log, the records and the people agree? Asks them all, in the database."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import and_, case, func, not_, or_, select
+from sqlalchemy import and_, case, func, not_, or_, select, union
 from sqlalchemy.orm import Session
 
+from groundtransport.accounts.models import AdminUser, SecurityEvent
+from groundtransport.accounts.securitylog import Event
+from groundtransport.audit import replay
 from groundtransport.audit.models import ARCHIVE, AdminActivity, AuditMark
 
 
 def reconcile(dbsession: Session, kinds: Mapping[str, Any]) -> list[str]:
-    """Return where the log and the records disagree, in words; nothing when they agree.
+    """Return where the log disagrees with the records and with the people, in words; nothing when they agree.
 
     For each record: one create entry, an update entry for each version after the first, and the last of its deletions
-    and restorations is what it is now. Records whose entries were archived in part are left out.
+    and restorations is what it is now; records whose entries were archived in part are left out of that. Each field is
+    what the last entry that names it says. Each person has the name that their entries and sign-ins bear.
     """
     begin = dbsession.scalar(select(func.max(AuditMark.archived_until)).where(AuditMark.reason == ARCHIVE))
     found: list[str] = []
     for kind in kinds.values():
         found += _unlogged(dbsession, kind, begin)
         found += _unrecorded(dbsession, kind, begin)
-    return found
+        found += replay.disagreements(dbsession, kind)
+    return [*found, *_renamed(dbsession)]
+
+
+def _renamed(dbsession: Session) -> Iterator[str]:
+    """People whose account has another name than their entries and sign-ins, or is gone. The service does neither."""
+    entries = select(AdminActivity.actor_id.label("id"), AdminActivity.actor.label("name"))
+    sign_ins = select(SecurityEvent.user_id, SecurityEvent.name).where(SecurityEvent.event == Event.SIGN_IN)
+    log = union(entries.where(AdminActivity.actor_id.is_not(None)), sign_ins).subquery()
+    query = select(log.c.id, log.c.name, AdminUser.name).outerjoin(AdminUser, AdminUser.id == log.c.id)
+    wrong = or_(AdminUser.id.is_(None), AdminUser.name != log.c.name)
+    for number, name, there in dbsession.execute(query.where(wrong).order_by(log.c.id, log.c.name)):
+        account = f"is named {there} now" if there else "has no account"
+        yield f"user {number}: {account}, and the log says {name}"
 
 
 def _counts(kind: Any) -> Any:

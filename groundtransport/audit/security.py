@@ -41,6 +41,9 @@ TITLES = {
     Event.USER_DISABLED: _("User disabled"),
     Event.USER_ENABLED: _("User enabled"),
     Event.EXPORT: _("Export"),
+    Event.PRUNED: _("Old events removed"),
+    Event.RESEALED: _("Signing key replaced"),
+    Event.LEFT_OUT: _("Events left out: too many"),
 }
 HEADER = ("number", "time (UTC)", "event", "person", "about", "address", "request", "details")
 

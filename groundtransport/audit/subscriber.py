@@ -16,12 +16,12 @@ from groundtransport.along import Waiting, expect_last, waiting_for
 from groundtransport.audit import checkpoints
 from groundtransport.audit.chain import Key, canonical, text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
+from groundtransport.audit.searchtexts import search_text
 from groundtransport.bulk import insert_rows
 from groundtransport.db import limit_waiting, now, of_transaction
 from groundtransport.events import RecordChanged
 from groundtransport.outcome import EVIDENCE
 from groundtransport.sql import in_turn
-from groundtransport.text import PART, fold
 
 # Made once: every change needs them.
 _ENTRIES: Any = AdminActivity.__table__
@@ -156,7 +156,7 @@ def entry_of(event: RecordChanged) -> dict[str, Any]:
     """Return the entry of an event, but for what is known at the commit only."""
     actor = event.actor
     return {
-        "search_text": PART.join((fold(event.label), fold(actor.name))),
+        "search_text": search_text(event.label, actor.name),
         "actor_id": actor.user_id,
         "actor": actor.name,
         "request_id": actor.request_id,

@@ -4,9 +4,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import click
+from sqlalchemy.orm import Session
 
 from groundtransport import db, kinds
-from groundtransport.audit import checkpoints, upkeep
+from groundtransport.audit import checkpoints, events, protection, upkeep
 from groundtransport.audit.chain import Key, keyring
 from groundtransport.audit.models import AuditHead
 from groundtransport.audit.reconcile import reconcile as find_disagreements
@@ -19,6 +20,12 @@ from groundtransport.cli.types import Age
 def keys_of(office: Office) -> dict[str, Key]:
     office.check_migrated()
     return keyring(office.settings.audit_secrets)
+
+
+def at_one_moment(office: Office) -> Session:
+    """Return a session that sees what was committed at one moment, and that no writer waits for."""
+    is_sqlite = office.engine.dialect.name == "sqlite"  # its transactions are like that
+    return Session(office.engine if is_sqlite else office.engine.execution_options(isolation_level="REPEATABLE READ"))
 
 
 @click.group()
@@ -35,32 +42,36 @@ def audit() -> None:
 )
 @pass_office
 def verify(office: Office, log: Path | None) -> None:
-    """Walk the whole chain; name the first bad entry and exit with 1."""
+    """Walk the whole chain and look for the triggers; name the first bad entry and exit with 1."""
     try:
         found = list(checkpoints.read(log.read_text(errors="replace").splitlines())) if log else []
     except (ValueError, TypeError) as error:
         raise click.ClickException(f"{log}: a checkpoint cannot be read") from error
     try:
-        with db.transaction(office.engine) as dbsession:
+        with at_one_moment(office) as dbsession:
             result = walk(dbsession, keys_of(office), found)
+            count = events.verify(dbsession, keys_of(office))
+            unprotected = list(protection.check(dbsession.connection()))
     except Tampered as tampered:
         raise click.ClickException(f"The log was tampered with: {tampered}.") from tampered
+    if unprotected:
+        raise click.ClickException("\n".join([*unprotected, "Put the triggers back by: groundtransport init"]))
     seen = f", {result.checkpoints:,} checkpoints" if log else ""
-    click.echo(f"{result.entries:,} entries verified, up to number {result.head:,}{seen}.")
+    click.echo(f"{result.entries:,} entries verified, up to number {result.head:,}{seen}; {count:,} security events.")
 
 
 @audit.command()
 @pass_office
 def reconcile(office: Office) -> None:
-    """Compare the log with the records; list where they disagree and exit with 1."""
+    """Compare the log with the records and the people; list where they disagree and exit with 1."""
     office.check_migrated()
-    with db.transaction(office.engine) as dbsession:
+    with at_one_moment(office) as dbsession:
         found = find_disagreements(dbsession, kinds.kinds())
     for line in found:
         click.echo(line)
     if found:
-        raise click.ClickException(f"{len(found)} disagreements between the log and the records.")
-    click.echo("The log and the records agree.")
+        raise click.ClickException(f"{len(found)} disagreements between the log and the database.")
+    click.echo("The log agrees with the records and the people.")
 
 
 @audit.command("rotate-key")
@@ -68,6 +79,9 @@ def reconcile(office: Office) -> None:
 def rotate_key(office: Office) -> None:
     """Vouch with the new GROUNDTRANSPORT_AUDIT_SECRET for what the one in ..._OLD signed."""
     try:
+        with db.transaction(office.engine) as dbsession:
+            if events.reseal(dbsession, keys_of(office), office.actor("rotate").name):
+                click.echo("It vouches for the security log, too.")
         with db.transaction(office.engine) as dbsession:
             mark = upkeep.rotate_key(dbsession, keys_of(office))
             click.echo(f"The key {mark.key_id} vouches for the entries up to {mark.number:,}.")

@@ -5,7 +5,9 @@ from datetime import timedelta
 import click
 
 from groundtransport import db
-from groundtransport.accounts import securitylog
+from groundtransport.audit import events
+from groundtransport.audit.chain import keyring
+from groundtransport.audit.verify import Tampered
 from groundtransport.cli.office import Office, pass_office
 
 
@@ -20,6 +22,10 @@ def prune(office: Office) -> None:
     """Remove events older than the ini's groundtransport.security_log_days."""
     office.check_migrated()
     days = office.settings.security_log_days
-    with db.transaction(office.engine) as dbsession:
-        number = securitylog.remove_until(dbsession, db.now() - timedelta(days=days))
+    keys = keyring(office.settings.audit_secrets)
+    try:
+        with db.transaction(office.engine) as dbsession:
+            number = events.prune(dbsession, keys, db.now() - timedelta(days=days), office.actor("prune").name)
+    except Tampered as tampered:
+        raise click.ClickException(f"The log was tampered with: {tampered}. Nothing was removed.") from tampered
     click.echo(f"{number:,} events older than {days} days were removed.")

@@ -7,6 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from groundtransport import db, migration
+from groundtransport.audit import protection
 from groundtransport.cli.office import Office, pass_office
 
 FIRST = "admin"
@@ -20,6 +21,8 @@ def init(office: Office) -> None:
         if migration.current(office.engine) != migration.head():
             click.echo("Migrating the database ...")
             migration.upgrade(office.engine)
+        with db.writing(office.engine).begin() as connection:
+            protection.restore(connection, click.echo)
         load_places(office)
         make_administrator(office)
         seal_anew(office)

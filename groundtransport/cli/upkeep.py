@@ -1,8 +1,11 @@
 """``groundtransport check`` and ``reindex``: what lists read besides the records, compared and made anew."""
 
+from collections.abc import Iterable
+
 import click
 
 from groundtransport import db
+from groundtransport.audit import protection, searchtexts
 from groundtransport.cli.office import Office, pass_office
 from groundtransport.records import upkeep
 
@@ -10,25 +13,41 @@ from groundtransport.records import upkeep
 @click.command()
 @pass_office
 def check(office: Office) -> None:
-    """Compare the counters, the search texts and the search index with the records. Ends with 1 if one is wrong."""
+    """Compare counters, search texts and search index with the records; look for the triggers of the logs.
+
+    Ends with 1 if something is wrong.
+    """
     wrong = 0
-    for kind in office.registry["kinds"].values():
+    kinds = office.registry["kinds"]
+    for kind in kinds.values():
         # A transaction that is rolled back.
         with db.writing(db.indexing(office.engine)).connect() as connection:
-            for finding in upkeep.check(connection, kind):
-                click.echo(finding)
-                wrong += 1
+            wrong += tell(upkeep.check(connection, kind))
+    with office.engine.connect() as connection:
+        wrong += tell(searchtexts.check(connection))
+        unprotected = tell(protection.check(connection))
     if wrong:
         click.echo("Repair it by: groundtransport reindex")
+    if unprotected:
+        click.echo("Put the triggers back by: groundtransport init")
+    if wrong or unprotected:
         raise SystemExit(1)
-    click.echo("The counters, the search texts and the search index are right.")
+    click.echo("The counters, the search texts, the search index and the triggers of the logs are right.")
+
+
+def tell(findings: Iterable[str]) -> int:
+    """Print findings, and return their number."""
+    lines = list(findings)
+    for line in lines:
+        click.echo(line)
+    return len(lines)
 
 
 @click.command()
 @click.argument("kinds", nargs=-1)
 @pass_office
 def reindex(office: Office, kinds: tuple[str, ...]) -> None:
-    """Make the search texts, the search index and the counters anew; of KINDS, or of all."""
+    """Make the search texts, the search index and the counters anew; of KINDS, or of all and the activity log."""
     known = office.registry["kinds"]
     for name in kinds:
         if name not in known:
@@ -37,3 +56,7 @@ def reindex(office: Office, kinds: tuple[str, ...]) -> None:
         with db.writing(db.indexing(office.engine)).begin() as connection:
             stale = upkeep.reindex(connection, known[name], click.echo)
         click.echo(f"{name}: done; {stale:,} search texts were wrong.")
+    if not kinds:
+        with db.writing(office.engine).begin() as connection:
+            stale = searchtexts.renew(connection)
+        click.echo(f"the activity log: done; {stale:,} search texts were wrong.")

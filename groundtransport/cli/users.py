@@ -10,10 +10,11 @@ from sqlalchemy.orm import Session
 from groundtransport import db
 from groundtransport.accounts import passwords, secondfactor, securitylog, users
 from groundtransport.accounts.models import AdminUser
-from groundtransport.accounts.securitylog import COMMAND_LINE, Entry, Event
+from groundtransport.accounts.securitylog import COMMAND_LINE, Entry, Event, SecurityLog
 from groundtransport.cli.office import Office, pass_office
 from groundtransport.i18n import _
 from groundtransport.security import Role
+from groundtransport.signing import make_key
 
 ROLE = click.Choice([role.value for role in Role])
 
@@ -45,7 +46,7 @@ def note(office: Office, event: Event, name: str, **details: str) -> None:
     """Write down in the security log what was done to an account."""
     actor = office.actor("user").name
     entry = Entry(event, actor, about=users.normal_name(name), address=COMMAND_LINE, details=details)
-    securitylog.write(office.engine, [entry])
+    securitylog.write(SecurityLog(office.engine, make_key(office.settings.audit_secrets[0])), [entry])
 
 
 def new_password() -> tuple[str, bool]:

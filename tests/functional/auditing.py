@@ -11,13 +11,17 @@ from sqlalchemy import Connection, delete, insert, select, text
 
 import groundtransport
 from groundtransport import db
+from groundtransport.accounts.models import AdminUser
 from groundtransport.airports import lookup
+from groundtransport.audit import protection
 from groundtransport.audit.models import AdminActivity, AuditHead, AuditMark
 from groundtransport.events import Actor
 from groundtransport.records.writer import Writer
+from groundtransport.security import Role
 from tests.shell import Shell
 from tests.site import app_settings
 
+ZOE = 7  # the number of who writes
 TABLES = (AdminActivity, AuditHead, AuditMark)
 
 
@@ -28,6 +32,8 @@ class Log:
         self.url = url
         self.shell = Shell(folder, url)
         self.engine = self.shell.engine
+        with db.transaction(self.engine) as dbsession:
+            dbsession.add(AdminUser(id=ZOE, name="Zoë", role=Role.EDITOR, password_hash="none"))
         self.registry: Any = None
         self.start()
 
@@ -57,7 +63,7 @@ class Log:
 
     def write(self, *steps: Callable[[Writer], Any], kind: str = "transit", batch: str = "") -> list[Any]:
         """Take the steps in one transaction."""
-        actor = Actor("Zoë", 7, "request-1", "192.0.2.1", batch)
+        actor = Actor("Zoë", ZOE, "request-1", "192.0.2.1", batch)
         with db.transaction(self.registry["engine"]) as dbsession:
             writer = Writer(dbsession, self.registry.notify, self.kinds[kind], actor)
             return [step(writer) for step in steps]
@@ -82,20 +88,8 @@ class Log:
     @contextmanager
     def unprotected(self) -> Iterator[Connection]:
         """A transaction past the triggers, which are put out of the way and then back."""
-        tables = ("admin_activity", "audit_mark")
-        with db.writing(self.engine).begin() as connection:
-            if self.engine.dialect.name == "postgresql":
-                off = [f"ALTER TABLE {table} DISABLE TRIGGER USER" for table in tables]
-                on = [statement.replace("DISABLE", "ENABLE") for statement in off]
-            else:
-                found = f"SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN {tables}"
-                triggers = connection.execute(text(found)).all()
-                off, on = [f"DROP TRIGGER {trigger.name}" for trigger in triggers], [row.sql for row in triggers]
-            for statement in off:
-                connection.execute(text(statement))
+        with db.writing(self.engine).begin() as connection, protection.lifted(connection):
             yield connection
-            for statement in on:
-                connection.execute(text(statement))
 
     def by_force(self, *statements: str) -> None:
         with self.unprotected() as connection:
@@ -103,10 +97,11 @@ class Log:
                 connection.execute(text(statement))
 
     @contextmanager
-    def tampered(self, *statements: str) -> Iterator[None]:
-        """For a while, a log that somebody has been at."""
-        kept = {model: self.rows(model) for model in TABLES}
-        self.by_force(*statements)
+    def tampered(self, *statements: str, more: tuple[Any, ...] = ()) -> Iterator[None]:
+        """For a while, a log that somebody has been at; ``more`` are models whose rows are put back, too."""
+        kept = {model: self.rows(model) for model in (*TABLES, *more)}
+        self.by_force(*(statement for statement in statements if "TRIGGER" not in statement))
+        self.sql(*(statement for statement in statements if "TRIGGER" in statement))
         try:
             yield
         finally:

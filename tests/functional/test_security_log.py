@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, text
+from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from groundtransport import db
-from groundtransport.accounts import securitylog
-from groundtransport.accounts.models import AdminUser, SecurityEvent
+from groundtransport.accounts import eventchain, leftout, securitylog
+from groundtransport.accounts.models import AdminUser
 from groundtransport.audit import views
 from groundtransport.security import Role
 from tests.functional.people import COOKIE, is_signed_in, sign_in
@@ -165,6 +165,47 @@ def test_a_flood_from_everywhere_is_cut_off(site: Site, pat: AdminUser, monkeypa
     assert [event["event"] for event in site.events()] == ["request refused"] * 5 + ["sign-in"]
 
 
+def test_what_was_left_out_is_one_line_with_its_number(
+    site: Site, pat: AdminUser, monkeypatch: pytest.MonkeyPatch, lines: Any
+) -> None:
+    monkeypatch.setattr(securitylog, "MOST_OF_ONE", 5)
+    here = site.anonymous("2001:db8::1")
+    for _ in range(8):
+        here.post("/login", {}, X_CSRF_Token="")
+    site.anonymous().get("/healthz")
+    assert site.events("events left out") == [], "it may become more"
+
+    monkeypatch.setattr(securitylog, "now", lambda: db.now() + timedelta(minutes=5))
+    for _ in range(2):
+        site.anonymous().get("/healthz")
+    (event,) = site.events("events left out")
+    assert (event["address"], event["network"]) == ("2001:db8::/64", "2001:db8::/64")
+    assert (event["details"]["event"], event["details"]["number"]) == ("request refused", "3")
+    assert [json.loads(line)["event"] for line in lines()] == ["request refused"] * 5 + ["events left out"]
+
+
+def test_what_was_left_out_is_written_when_the_service_ends(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(securitylog, "MOST_OF_ONE", 1)
+    for _ in range(3):
+        site.anonymous(HERE).post("/login", {}, X_CSRF_Token="")
+
+    securitylog.write_counts(site.registry["security_log"])
+
+    (event,) = site.events("events left out")
+    assert (event["address"], event["details"]["number"]) == (HERE, "2")
+
+
+def test_many_networks_are_counted_as_one() -> None:
+    left_out = leftout.LeftOut()
+    for number in range(leftout.NETWORKS + 5):
+        left_out.add("denied", f"192.0.2.{number}", db.now())
+
+    counts = left_out.over()
+    assert len(counts) == leftout.NETWORKS + 1
+    assert (counts[-1].network, counts[-1].number) == (leftout.ELSEWHERE, 5)
+    assert left_out.over() == []
+
+
 # Never in the way
 
 
@@ -185,7 +226,7 @@ def test_a_log_that_cannot_be_written_stops_nobody(
     def fail(*words: object) -> Any:
         raise DBAPIError("", {}, Exception("full"))
 
-    monkeypatch.setattr(securitylog, "insert", fail)
+    monkeypatch.setattr(eventchain, "insert", fail)
     client = site.anonymous()
 
     assert sign_in(client).status_int == 303
@@ -202,7 +243,7 @@ def test_an_event_cannot_be_changed(site: Site, pat: AdminUser) -> None:
         "UPDATE security_event SET name = 'somebody'",
         "UPDATE security_event SET details = '{}' WHERE id = :id",
         "INSERT OR REPLACE INTO security_event SELECT id, at, event, user_id, 'somebody', about, address, network,"
-        " request_id, details FROM security_event",
+        " request_id, details, key_id, mac FROM security_event",
     ):
         if "REPLACE" in statement and site.engine.dialect.name == "postgresql":
             continue
@@ -227,22 +268,16 @@ def test_no_cookie_and_no_password_is_ever_written(site: Site, pat: AdminUser, l
 
 def test_the_command_removes_what_is_older_than_the_ini_says(site: Site, pat: AdminUser, tmp_path: Path) -> None:
     shell = Shell(tmp_path, site.url)
+    for days in (1000, 366, 364):
+        row = dict.fromkeys(("about", "address", "network", "request_id"), "")
+        at = db.now() - timedelta(days=days)
+        site.add_event({**row, "event": "denied", "name": f"{days} days", "at": at, "user_id": None, "details": {}})
     sign_in(site.anonymous())
-    with site.engine.begin() as connection:
-        for days in (364, 366, 1000):
-            row = {
-                "event": "denied",
-                "name": f"{days} days",
-                "about": "",
-                "address": "",
-                "network": "",
-                "request_id": "",
-            }
-            at = db.now() - timedelta(days=days)
-            connection.execute(insert(SecurityEvent).values(**row, at=at, details={}))
 
     assert "2 " in shell("security", "prune")
 
-    assert sorted(event["name"] for event in site.events()) == ["364 days", "pat"]
+    assert [event["name"] for event in site.events()][:2] == ["364 days", "pat"]
+    assert [event["details"]["through"] for event in site.events("events removed")] == ["2"]
     assert "0 " in shell("security", "prune")
+    assert "3 security events" in shell("audit", "verify")
     shell.engine.dispose()

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import insert
 
 from groundtransport.accounts.models import SecurityEvent
 from groundtransport.accounts.securitylog import REFUSALS, Event
@@ -19,11 +18,9 @@ START = datetime(2026, 3, 1, tzinfo=UTC)
 
 def add(site: Site, event: str = "sign-in", name: str = "pat", *, day: float = 0, **more: Any) -> int:
     """Write an event, so many days after the start; return its number."""
-    row = {"about": "", "address": "192.0.2.1", "network": "192.0.2.1", "request_id": "r", "details": {}, **more}
-    with site.engine.begin() as connection:
-        at = START + timedelta(days=day)
-        statement = insert(SecurityEvent).values(event=event, name=name, at=at, **row)
-        return connection.scalars(statement.returning(SecurityEvent.id)).one()
+    row = {"about": "", "address": "192.0.2.1", "request_id": "r", "details": {}, "user_id": None, **more}
+    row = {"network": row["address"], "event": event, "name": name, "at": START + timedelta(days=day), **row}
+    return site.add_event(row)
 
 
 def shown(answer: Any) -> list[str]:
