@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -208,6 +209,49 @@ def test_nul_breaks_nothing(client: Client, kind: str, unchanged: str) -> None:
 
 
 # Fields
+
+NUL, SURROGATE = "%00", "%ED%A0%80"  # as they travel; the second is half a character
+
+
+def refused_texts(longest: int) -> dict[str, int]:
+    """Return texts for a field of that greatest length, encoded as in a form, and the status of a write with each."""
+    return {
+        NUL: 422,
+        f"%2B1+718+244+4444{NUL}": 422,
+        f"Alpha{SURROGATE}": 400,
+        quote("東" * (longest + 1)): 422,
+    }
+
+
+def test_a_text_that_no_field_takes_is_refused_in_every_field(
+    site: Site, client: Client, kind: str, unchanged: str
+) -> None:
+    """Alone and beside valid values: a form that is refused asks the database, too, for companies like it."""
+    other = urlencode({"company_name": "Alpha", "company_phone1": "+1 718 244 4444", "airport_name": JFK})
+    for name, node in site.kinds[kind].fields.items():
+        beside = "&".join(pair for pair in other.split("&") if not pair.startswith(f"{name}="))
+        for text, status in refused_texts(node.max_length).items():
+            for body in (f"{name}={text}", f"{name}={text}&{beside}"):
+                sent, what = body.encode(), (name, text[:20], len(text), beside in body)
+                assert send(client, "POST", f"/admin/{kind}", sent).status_int == status, what
+                assert send(client, "PUT", unchanged, sent).status_int == status, what
+                shown = send(client, "POST", f"/admin/{kind}", sent + b"&refresh=1").status_int
+                assert shown == (400 if status == 400 else 200), what
+                asked = client.get(f"/admin/{kind}/similar?{body}").status_int
+                assert asked == (400 if status == 400 else 200), what
+
+
+def test_the_longest_text_of_every_field_is_taken(site: Site, client: Client, kind: str) -> None:
+    free = {
+        name: node for name, node in site.kinds[kind].fields.items() if type(node).__name__ in ("Field", "Paragraphs")
+    }
+    fields = {name: "東" * node.max_length for name, node in free.items()}
+
+    record_id = client.create(kind, **fields)
+
+    row = site.row(kind, record_id)
+    assert {name: row[name] for name in fields} == fields
+    assert client.put(f"/admin/{kind}/{record_id}", {"airport_name": JFK, **fields, "zip_code": "1"}).status_int == 303
 
 
 def test_a_file_in_the_place_of_a_text_is_refused(site: Site, client: Client, kind: str, unchanged: str) -> None:
