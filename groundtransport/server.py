@@ -20,8 +20,10 @@ from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import BaseWSGIServer
 from waitress.task import ErrorTask, WSGITask
 from waitress.trigger import trigger
+from waitress.utilities import RequestEntityTooLarge
 
 from groundtransport.lane import Lane
+from groundtransport.settings import ANONYMOUS_BODY_LIMIT
 from groundtransport.web.guard import HEADERS
 
 log = logging.getLogger(__name__)
@@ -30,6 +32,8 @@ PATIENCE = 8  # seconds for the requests in flight; what stops a service asks fo
 ARENA_MAX, HEAPS = -8, 2  # mallopt(3), M_ARENA_MAX
 ROUND = 0.1  # seconds between two looks at them
 BLANKS = re.compile(rb"[ \t\r\n]{100}")  # in a row: no header that is meant well has so many
+LENGTH = re.compile(rb"^Content-Length[ \t]*:", re.IGNORECASE | re.MULTILINE)
+CODING = re.compile(rb"^Transfer-Encoding[ \t]*:", re.IGNORECASE | re.MULTILINE)
 
 
 class Dressed:
@@ -78,12 +82,37 @@ class ErrorAnswer(Dressed, ErrorTask):
 
 
 class Parser(HTTPRequestParser):
-    """What reads a request; the pattern that waitress does it with takes time by the square of blanks in a row."""
+    """What reads a request. It refuses what waitress reads for long, and what a proxy may have read in another way."""
+
+    error: Any = None
+
+    def received(self, data: bytes) -> int:
+        """Take bytes of a request, and return how many.
+
+        Of a body in chunks, which no browser and no proxy of ours sends, waitress reads a million in a second of
+        processor time, and a chunk's head by the square of its length.
+        """
+        consumed: int = super().received(data)
+        if self.chunked and self.body_bytes_received > ANONYMOUS_BODY_LIMIT and self.error is None:
+            self.error = RequestEntityTooLarge(f"a body in chunks has at most {ANONYMOUS_BODY_LIMIT} bytes")
+            self.completed = True
+        return consumed
 
     def parse_header(self, header_plus: bytes) -> None:
-        if BLANKS.search(header_plus):
+        """Read the head of a request; raise ParsingError, which is a 400 and closes the connection.
+
+        Two lengths of one body are a way to smuggle a request past a proxy (RFC 9112, 6.1 and 11.2).
+        """
+        if BLANKS.search(header_plus):  # waitress' pattern takes time by the square of blanks in a row
             raise ParsingError("Too many blanks")
-        super().parse_header(header_plus)
+        if CODING.search(header_plus) and LENGTH.search(header_plus):
+            raise ParsingError("Content-Length beside Transfer-Encoding")
+        try:
+            super().parse_header(header_plus)
+        except ValueError:  # more digits than Python reads
+            raise ParsingError("Content-Length is invalid") from None
+        if "TRANSFER_ENCODING" in self.headers:  # waitress takes it out of a request of HTTP/1.1
+            raise ParsingError("Transfer-Encoding before HTTP/1.1")
 
 
 class Channel(HTTPChannel):

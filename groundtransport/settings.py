@@ -15,6 +15,7 @@ from sqlalchemy.exc import ArgumentError
 
 PREFIX = "groundtransport."
 PAGE_SIZES = (10, 25, 50, 100)
+ANONYMOUS_BODY_LIMIT = 64 * 1024  # bytes of a request whose sender is not signed in; deploy/nginx.conf says the same
 SECRET_MIN_LENGTH = 32  # characters; NIST SP 800-107 asks an HMAC key of at least 112 bits
 
 

@@ -6,7 +6,12 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
+from pyramid.config import Configurator
+from pyramid.response import Response
+from pyramid.security import NO_PERMISSION_REQUIRED
 
+from groundtransport.settings import ANONYMOUS_BODY_LIMIT
+from groundtransport.web.gate import matches
 from tests.site import JFK, Client, Site
 
 FORM = "application/x-www-form-urlencoded"
@@ -64,6 +69,12 @@ def unchanged(site: Site, client: Client, kind: str) -> Iterator[str]:
     assert site.count(site.kinds[kind].model) == 1
 
 
+@pytest.fixture
+def parts_are_read(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records are written by forms in parts, too, as if their views had the option ``accept_multipart``."""
+    monkeypatch.setitem(site.registry, "multipart_paths", {("admin", "*"), ("admin", "*", "*")})
+
+
 # Encoding
 
 
@@ -83,6 +94,7 @@ def test_a_broken_encoding_is_refused_wherever_it_stands(client: Client, kind: s
             assert send(client, "PUT", unchanged, body).status_int == 400, body
 
 
+@pytest.mark.usefixtures("parts_are_read")
 def test_a_broken_encoding_in_a_multipart_form_is_refused(client: Client, kind: str, unchanged: str) -> None:
     for fields in (
         [AIRPORT, ("company_name", b"\xff")],
@@ -93,6 +105,7 @@ def test_a_broken_encoding_in_a_multipart_form_is_refused(client: Client, kind: 
         assert send(client, "PUT", unchanged, parts(*fields), MULTIPART).status_int == 400, fields
 
 
+@pytest.mark.usefixtures("parts_are_read")
 @pytest.mark.parametrize(
     ("encoding", "text"),
     [("nonsense", b"x"), ("rot13", b"x"), ("utf-7", b"+2AA-"), ("unicode_escape", b"\\ud800"), ("punycode", b"\x80")],
@@ -147,6 +160,7 @@ def test_a_list_of_preferences_without_end_costs_nothing(site: Site, name: str) 
 DISPOSITION = b'Content-Disposition: form-data; name="a"'
 
 
+@pytest.mark.usefixtures("parts_are_read")
 @pytest.mark.parametrize(
     ("content_type", "body"),
     [
@@ -163,16 +177,44 @@ DISPOSITION = b'Content-Disposition: form-data; name="a"'
 def test_a_form_of_no_shape_is_refused_at_once(client: Client, content_type: str, body: bytes) -> None:
     started = time.monotonic()
 
-    answer = send(client, "POST", "/login", body, content_type)
+    answer = send(client, "POST", "/admin/transit", body, content_type)
     assert (answer.status_int, "not one that a browser sends" in answer.text) == (400, True)
     assert time.monotonic() - started < 5
 
 
-def test_a_multipart_form_is_as_good_as_any(client: Client, kind: str) -> None:
+@pytest.mark.usefixtures("parts_are_read")
+def test_a_multipart_form_is_as_good_as_any_where_a_view_reads_one(client: Client, kind: str) -> None:
     body = parts(AIRPORT, ("company_name", "Zürich \ufffd".encode()))
 
     assert send(client, "POST", f"/admin/{kind}", body, MULTIPART).status_int == 303
     assert client.rows(kind)[0]["company_name"] == "Zürich \ufffd"
+
+
+def test_a_multipart_form_is_refused_where_no_view_asks_for_one(
+    site: Site, client: Client, kind: str, unchanged: str
+) -> None:
+    body = parts(AIRPORT, ("company_name", b"x"))
+
+    for method, address in (("POST", f"/admin/{kind}"), ("PUT", unchanged), ("POST", "/login"), ("POST", "/nowhere")):
+        assert send(client, method, address, body, MULTIPART).status_int == 415, address
+    stranger = site.anonymous().app.post(f"/admin/{kind}", body, {"Content-Type": MULTIPART})
+    assert stranger.location.startswith("http://localhost/login?")
+
+
+def test_a_view_names_the_address_where_it_reads_a_multipart_form() -> None:
+    """So that the gate knows it before anything is parsed: traversal comes later."""
+    with Configurator(settings={}) as config:
+        config.include("groundtransport.web")
+        view = {"view": lambda request: Response(), "permission": NO_PERMISSION_REQUIRED, "request_method": "POST"}
+        config.add_view(name="import", accept_multipart="/admin/*/import", **view)
+        config.add_view(name="other", **view)
+        config.commit()
+        paths = config.registry["multipart_paths"]
+
+    assert paths == {("admin", "*", "import")}
+    (pattern,) = paths
+    given = ("admin/transit/import", "admin/import", "admin/transit/1", "admin/a/b/import")
+    assert [matches(tuple(path.split("/")), pattern) for path in given] == [True, False, False, False]
 
 
 def test_a_malformed_body_is_refused_and_breaks_nothing(client: Client, kind: str, unchanged: str) -> None:
@@ -254,6 +296,7 @@ def test_the_longest_text_of_every_field_is_taken(site: Site, client: Client, ki
     assert client.put(f"/admin/{kind}/{record_id}", {"airport_name": JFK, **fields, "zip_code": "1"}).status_int == 303
 
 
+@pytest.mark.usefixtures("parts_are_read")
 def test_a_file_in_the_place_of_a_text_is_refused(site: Site, client: Client, kind: str, unchanged: str) -> None:
     for name in (*site.kinds[kind].fields, "list_state", "version"):
         others = [] if name == "airport_name" else [AIRPORT]
@@ -263,6 +306,7 @@ def test_a_file_in_the_place_of_a_text_is_refused(site: Site, client: Client, ki
     assert send(client, "POST", f"/admin/{kind}", body, MULTIPART).status_int == 400
 
 
+@pytest.mark.usefixtures("parts_are_read")
 def test_a_file_in_the_place_of_the_token_is_refused(client: Client, kind: str, unchanged: str) -> None:
     body = parts(AIRPORT, ("csrf_token", client.csrf.encode(), "a.txt"))
 
@@ -302,6 +346,18 @@ def test_a_body_over_the_limit_is_refused(client: Client, kind: str, unchanged: 
 
     assert send(client, "POST", f"/admin/{kind}", body).status_int == 413
     assert send(client, "PUT", unchanged, body).status_int == 413
+
+
+def test_who_is_not_signed_in_sends_little(site: Site, kind: str) -> None:
+    """Inside, they are sent to the sign-in as ever, and what they sent is not read."""
+    for length in (ANONYMOUS_BODY_LIMIT + 1, 1_000_000):
+        body = b"username=" + b"x" * (length - 9)
+        for client in (site.anonymous(), site.client()):
+            assert send(client, "POST", "/login", body).status_int == 413
+            assert send(client, "POST", "/nowhere", body).status_int == 413
+        answer = send(site.anonymous(), "POST", f"/admin/{kind}", body)
+        assert answer.location.startswith("http://localhost/login?")
+    assert send(site.anonymous(), "POST", "/login", body[:ANONYMOUS_BODY_LIMIT]).status_int == 422
 
 
 def test_a_very_long_query_breaks_nothing(client: Client, kind: str) -> None:

@@ -162,7 +162,14 @@ POST = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         (POST + b"Content-Length: 5000000\r\n\r\n", 413),
         (POST + b"Content-Length: -1\r\n\r\n", 400),
         (POST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
-        (POST + b"Content-Length: 4\r\nTransfer-Encoding: gzip\r\n\r\nabcd", 501),
+        (POST + b"Content-Length: " + b"1" * 5_000 + b"\r\n\r\n", 400),
+        (POST + b"Transfer-Encoding: gzip\r\n\r\nabcd", 501),
+        (POST + b"Content-Length: 4\r\nTransfer-Encoding: gzip\r\n\r\nabcd", 400),
+        (POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (POST + b"transfer-encoding:chunked\r\nCONTENT-LENGTH:4\r\n\r\n0\r\n\r\n", 400),
+        (POST + b"Content-Length: 4\r\nTransfer-Encoding:\r\n\r\nabcd", 400),
+        (POST.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\na\r\n" * 12_000, 413),
         (POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
         (HEAD + b"No colon here\r\n\r\n", 400),
         (HEAD + b"X-Blank:" + b" " * 60_000 + b"x\r\n\r\n", 400),
@@ -193,6 +200,20 @@ def test_what_is_no_decent_request_is_refused(standing: Server, sent: bytes, sta
     assert is_plain_and_safe(answer.headers)
     assert not {b"evil", b"waitress", b"Traceback"} & set(answer.body.split())
     assert standing.ask("GET", "/healthz")[0] == 200
+
+
+def test_a_body_of_two_lengths_closes_the_connection(standing: Server) -> None:
+    """What follows is no second request: a proxy in front may have taken it for a part of the first."""
+    two = b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    with standing.connect() as connection:
+        connection.sendall(POST + two + b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        received = b""
+        while piece := connection.recv(65_536):
+            received += piece
+
+    assert received.startswith(b"HTTP/1.0 400 ")
+    assert received.count(b"HTTP/1.") == 1
+    assert b"Connection: close" in received
 
 
 def test_a_body_over_the_limit_is_refused_with_a_page(standing: Server) -> None:
