@@ -29,6 +29,7 @@ def doubts(request: Request, form: dict[str, str], *, with_code: bool) -> dict[s
     attempt = throttle.admit(request, request.identity.name)
     wrong = _wrong(request, form, with_code=with_code)
     if wrong:
+        attempt.failed()
         record(request, Event.SIGN_IN_FAILED, because="asked again on the profile")
     else:
         attempt.succeeded()
