@@ -13,6 +13,8 @@ from bs4 import BeautifulSoup
 from sqlalchemy import func, select
 
 from groundtransport import db, migration, settings
+from groundtransport.server import serve
+from groundtransport.settings import SettingsError
 from tests.integrity import session_of
 from tests.serving import Server, read_answer, running
 from tests.site import ENVIRON, JFK, Site, app_settings
@@ -119,6 +121,34 @@ def test_who_stands_in_the_door_is_let_in(server: Server) -> None:
     assert server.process.wait(10) == 0
     for connection in waiting:
         connection.close()
+
+
+def test_before_the_door_closes_clients_are_sent_elsewhere(site: Site, server: Server) -> None:
+    """For ``drain`` seconds: /readyz says so, and no connection is kept that a proxy might write to when it closes."""
+    request = creation(server, site)
+    with server.connect() as kept, server.connect() as other:
+        for connection in (kept, other):
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            answer = read_answer(connection)
+            assert (answer.status, answer.headers["Connection"]) == (200, None)
+        server.process.send_signal(signal.SIGTERM)
+        while (ready := server.raw(b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")).status == 200:
+            pass
+        kept.sendall(request)
+        answer = read_answer(kept)
+
+        assert ready.status == 503
+        assert (answer.status, answer.headers["Connection"]) == (303, "close")
+        assert kept.recv(1) == b""
+        assert other.recv(1) == b""  # when the door is closed
+    assert server.process.wait(10) == 0
+    assert records(site) == 1
+
+
+@pytest.mark.parametrize("drain", ["-1", "six", "6", ""])
+def test_a_drain_that_is_no_number_of_seconds_stops_the_start(drain: str) -> None:
+    with pytest.raises(SettingsError, match="drain must be a whole number from 0 to 5"):
+        serve(None, drain=drain)
 
 
 # Limits: the database has no say in them
