@@ -21,7 +21,7 @@ TEMPLATES = sorted(PACKAGE.rglob("*.jinja2"))
 
 # From the ground up; names of one row do not know each other.
 ORDER: tuple[tuple[str, ...], ...] = (
-    ("text", "i18n", "settings", "logs", "migration", "turnstile", "lane", "recent"),
+    ("text", "i18n", "settings", "logs", "migration", "setup_lock", "turnstile", "lane", "recent"),
     ("sqlite", "postgresql", "sql"),
     ("db",),
     ("events", "indexes", "bulk", "along"),
