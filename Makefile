@@ -14,6 +14,7 @@ help: ## This list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 serve: .venv/ready ## Set everything up and serve it on http://127.0.0.1:6543 (PORT=7000 for another port)
+	@install -d -m 0700 var
 	@$(BIN)/groundtransport init
 	@echo "Serving on http://127.0.0.1:$(PORT), until Ctrl+C"
 	@exec $(BIN)/python -W "ignore:pkg_resources" $(BIN)/pserve --server-name any development.ini port=$(PORT)

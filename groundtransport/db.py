@@ -85,7 +85,9 @@ def make_engine(settings: Settings, *, for_requests: bool = False) -> Engine:
     ``for_requests`` limits the time of a statement, too; commands may take theirs.
     """
     if settings.is_sqlite:
-        _make_folder(Path(make_url(settings.database_url).database or "").absolute().parent)
+        file = Path(make_url(settings.database_url).database or "").absolute()
+        _make_folder(file.parent)
+        sqlite.keep_private(file)
         engine = create_engine(
             settings.database_url,
             connect_args={"timeout": LOCK},
@@ -118,7 +120,7 @@ def make_engine(settings: Settings, *, for_requests: bool = False) -> Engine:
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise SettingsError(f"sqlalchemy.url: the folder {folder} cannot be made: {error.strerror}") from error
 

@@ -2,6 +2,9 @@
 
 SIGTERM and SIGINT close the door, let the requests in flight be answered, and end the process with 0. Waitress itself
 dies of SIGTERM at once, and of SIGINT without sending what it has. Its own error answers get the headers of all others.
+
+``drain``, a setting of ours, is for how many seconds of that the door stays open: ``/readyz`` says 503, and each answer
+ends its connection, so that a proxy turns to another process before it meets a closed door.
 """
 
 import ctypes
@@ -10,6 +13,7 @@ import re
 import signal
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -20,27 +24,36 @@ from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import BaseWSGIServer
 from waitress.task import ErrorTask, WSGITask
 from waitress.trigger import trigger
+from waitress.utilities import RequestEntityTooLarge
 
 from groundtransport.accounts.securitylog import write_counts
 from groundtransport.lane import Lane
+from groundtransport.settings import ANONYMOUS_BODY_LIMIT, SettingsError
 from groundtransport.web.guard import HEADERS
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 8  # seconds for the requests in flight; what stops a service asks for its end within ten
+PATIENCE = 8  # seconds from the signal to the end; what stops a service asks for that within ten
+DRAIN_MAX = 5  # seconds of these
 ARENA_MAX, HEAPS = -8, 2  # mallopt(3), M_ARENA_MAX
 ROUND = 0.1  # seconds between two looks at them
 BLANKS = re.compile(rb"[ \t\r\n]{100}")  # in a row: no header that is meant well has so many
+LENGTH = re.compile(rb"^Content-Length[ \t]*:", re.IGNORECASE | re.MULTILINE)
+CODING = re.compile(rb"^Transfer-Encoding[ \t]*:", re.IGNORECASE | re.MULTILINE)
 
 
 class Dressed:
     """An answer that has the headers of all others, also where waitress itself makes it."""
 
+    channel: Any
     response_headers: list[tuple[str, str]]
+    set_close_on_finish: Callable[[], None]
 
     def build_response_header(self) -> Any:
         if not any(name in HEADERS for name, _value in self.response_headers):
             self.response_headers.extend([*HEADERS.items(), ("Cache-Control", "no-store")])
+        if getattr(self.channel.server, "is_ending", False):
+            self.set_close_on_finish()
         return super().build_response_header()  # type: ignore[misc]  # waitress' task has it
 
 
@@ -57,8 +70,6 @@ class Joined:
 
 class Answer(Dressed, WSGITask):
     """What the service says, or waitress of a proxy's word that it does not understand."""
-
-    channel: Any
 
     def write(self, data: bytes) -> None:
         """Send the head with the first of the body: waitress sends it alone, and wakes the client twice."""
@@ -79,12 +90,37 @@ class ErrorAnswer(Dressed, ErrorTask):
 
 
 class Parser(HTTPRequestParser):
-    """What reads a request; the pattern that waitress does it with takes time by the square of blanks in a row."""
+    """What reads a request. It refuses what waitress reads for long, and what a proxy may have read in another way."""
+
+    error: Any = None
+
+    def received(self, data: bytes) -> int:
+        """Take bytes of a request, and return how many.
+
+        Of a body in chunks, which no browser and no proxy of ours sends, waitress reads a million in a second of
+        processor time, and a chunk's head by the square of its length.
+        """
+        consumed: int = super().received(data)
+        if self.chunked and self.body_bytes_received > ANONYMOUS_BODY_LIMIT and self.error is None:
+            self.error = RequestEntityTooLarge(f"a body in chunks has at most {ANONYMOUS_BODY_LIMIT} bytes")
+            self.completed = True
+        return consumed
 
     def parse_header(self, header_plus: bytes) -> None:
-        if BLANKS.search(header_plus):
+        """Read the head of a request; raise ParsingError, which is a 400 and closes the connection.
+
+        Two lengths of one body are a way to smuggle a request past a proxy (RFC 9112, 6.1 and 11.2).
+        """
+        if BLANKS.search(header_plus):  # waitress' pattern takes time by the square of blanks in a row
             raise ParsingError("Too many blanks")
-        super().parse_header(header_plus)
+        if CODING.search(header_plus) and LENGTH.search(header_plus):
+            raise ParsingError("Content-Length beside Transfer-Encoding")
+        try:
+            super().parse_header(header_plus)
+        except ValueError:  # more digits than Python reads
+            raise ParsingError("Content-Length is invalid") from None
+        if "TRANSFER_ENCODING" in self.headers:  # waitress takes it out of a request of HTTP/1.1
+            raise ParsingError("Transfer-Encoding before HTTP/1.1")
 
 
 class Channel(HTTPChannel):
@@ -110,8 +146,12 @@ class Channel(HTTPChannel):
         return bool(self.requests or self.request is not None or self.total_outbufs_len or self.close_when_flushed)
 
 
-def serve(app: Any, global_conf: Any = None, **settings: str) -> None:
-    """Serve until a signal ends it (a ``paste.server_runner``); ``settings`` are waitress' adjustments as text."""
+def serve(app: Any, global_conf: Any = None, *, drain: str = "0", **settings: str) -> None:
+    """Serve until a signal ends it (a ``paste.server_runner``); ``settings`` are waitress' adjustments as text.
+
+    ``drain`` is a number of seconds, up to ``DRAIN_MAX``; raises SettingsError for another.
+    """
+    draining = _seconds(drain)
     _share_heaps()
     sockets: dict[int, Any] = {}
     lane = Lane(Adjustments(**settings).threads, _width(app))
@@ -123,10 +163,30 @@ def serve(app: Any, global_conf: Any = None, **settings: str) -> None:
     ending = _ending_by_signal(sockets)
     while not ending.is_set():
         _one_round(server, sockets, server.adj.asyncore_loop_timeout)
-    _end(server, sockets)
+    until = time.monotonic() + PATIENCE
+    _drain(app, server, sockets, draining)
+    _end(server, sockets, until)
     registry = getattr(app, "registry", None)
     if registry is not None:
         write_counts(registry["security_log"])
+
+
+def _seconds(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 3 and int(text) <= DRAIN_MAX):
+        raise SettingsError(f"drain must be a whole number from 0 to {DRAIN_MAX}, not {text!r}")
+    return int(text)
+
+
+def _drain(app: Any, server: Any, sockets: dict[int, Any], seconds: int) -> None:
+    """Serve on for some seconds, while answers and ``/readyz`` send clients elsewhere."""
+    registry = getattr(app, "registry", None)
+    if registry is not None:
+        registry["is_ending"] = True
+    for listener in _all(sockets, BaseWSGIServer):
+        listener.is_ending = True
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        _one_round(server, sockets, min(left, ROUND))
 
 
 def _width(app: Any) -> int:
@@ -155,7 +215,7 @@ def _ending_by_signal(sockets: dict[int, Any]) -> threading.Event:
     return ending
 
 
-def _end(server: Any, sockets: dict[int, Any]) -> None:
+def _end(server: Any, sockets: dict[int, Any], until: float) -> None:
     """Take who stands in the door, close it, and wait for the requests in flight."""
     for listener in _all(sockets, BaseWSGIServer):
         while listener.accepting and _accept(listener):
@@ -163,7 +223,6 @@ def _end(server: Any, sockets: dict[int, Any]) -> None:
         listener.accepting = False
         wasyncore.dispatcher.close(listener)  # not the trigger beside it, by which the threads wake the loop
     _one_round(server, sockets, 0)  # what has arrived already is in flight, too
-    until = time.monotonic() + PATIENCE
     while _close_idle(sockets) and time.monotonic() < until:
         _one_round(server, sockets, ROUND)
     left = len(_all(sockets, Channel))

@@ -15,6 +15,7 @@ from sqlalchemy.exc import ArgumentError
 
 PREFIX = "groundtransport."
 PAGE_SIZES = (10, 25, 50, 100)
+ANONYMOUS_BODY_LIMIT = 64 * 1024  # bytes of a request whose sender is not signed in; deploy/nginx.conf says the same
 SECRET_MIN_LENGTH = 32  # characters; NIST SP 800-107 asks an HMAC key of at least 112 bits
 
 
@@ -138,7 +139,7 @@ def _secrets(name: str, setting: str, ours: Mapping[str, str], environ: Mapping[
 
 def _secret_of(file: Path) -> str:
     if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = file.with_name(f"{file.name}.{os.getpid()}")
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
             out.write(secrets.token_urlsafe(48))

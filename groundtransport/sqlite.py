@@ -1,11 +1,13 @@
 """What SQLite needs besides: pragmas, a function of PostgreSQL's, and writers that wait in order."""
 
+import os
 import sqlite3
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, event
+from sqlalchemy import URL, Connection, Engine, ExceptionContext, event
 from sqlalchemy.dialects.sqlite.base import SQLiteCompiler
 from sqlalchemy.exc import DBAPIError, OperationalError
 
@@ -23,9 +25,54 @@ ROOM = {
 }
 
 
+# Result codes (https://www.sqlite.org/rescode.html) of a file that is damaged, or none of SQLite's.
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def keep_private(file: Path) -> None:
+    """Make the file and what SQLite puts beside it readable for its owner alone.
+
+    SQLite gives the files beside it the file's own mode. A file that is there is not opened: closing it again would
+    drop the locks that SQLite holds in this process (https://www.sqlite.org/howtocorrupt.html, 2.2).
+    """
+    with suppress(OSError):  # it is there; or the first connection tells why it cannot be
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):
+        with suppress(OSError):  # not there, or not ours
+            file.with_name(name).chmod(0o600)
+
+
+def is_sound(engine: Engine) -> bool:
+    """Return whether nothing is known of a damage of the file: a statement met none, and each table gives a row.
+
+    A connection of its own reads anew what others remember, and SQLite compares the file's length with its header. It
+    takes a few milliseconds; looking at every page takes seconds (``PRAGMA quick_check``).
+    """
+    if engine.url in _damaged:
+        return False
+    file = Path(engine.url.database or "").absolute()
+    try:
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True, timeout=1)) as connection:
+            tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+            for (name,) in tables:
+                connection.execute(f'SELECT * FROM "{name}" LIMIT 1').fetchone()  # noqa: S608  # nosec B608 # our own
+    except sqlite3.Error as error:
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGED
+    return True
+
+
+_damaged: set[URL] = set()
+
+
+def _note_damage(context: ExceptionContext) -> None:
+    if getattr(context.original_exception, "sqlite_errorcode", 0) & 0xFF in DAMAGED and context.engine is not None:
+        _damaged.add(context.engine.url)
+
+
 def listen(engine: Engine, wait: float) -> None:
     """Make an engine's connections ready; a writer waits ``wait`` seconds for the lock unless told otherwise."""
     event.listen(engine, "connect", prepare)
+    event.listen(engine, "handle_error", _note_damage)
     engine.dialect.statement_compiler = HintingCompiler
     SQLiteWriters(wait).listen(engine)
 

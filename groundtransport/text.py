@@ -8,6 +8,7 @@ PART, FIELD = "\x1f", "\x1e"
 MARK = "\x1d"  # around what is found by its exact value alone
 _OTHER = re.compile(r"[^0-9]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 
 
 def fold(text: str) -> str:
@@ -16,6 +17,11 @@ def fold(text: str) -> str:
         return (text if text.isprintable() else _CONTROL.sub(" ", text)).lower()
     plain = _without_marks(_CONTROL.sub(" ", text)).casefold()
     return _without_marks(plain)  # casefold can bring marks back (U+0130), and compatibility forms
+
+
+def plain(text: str) -> str:
+    """Return ``text`` with a blank for control characters (NUL among them) and lone surrogates."""
+    return _NO_TEXT.sub(" ", text)
 
 
 def digits(text: str) -> str:

@@ -1,7 +1,6 @@
 """The whole application on a database of its own, and the clients that talk to it over (simulated) HTTP."""
 
 import re
-import secrets
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,6 +14,7 @@ from groundtransport.accounts import eventchain, users
 from groundtransport.accounts.models import AdminSession, AdminUser, SecurityEvent, SecurityHead, SignInTry
 from groundtransport.accounts.secondfactor.models import PendingSignIn, RecoveryCode, SecondFactor
 from groundtransport.accounts.sessionrows import hash_of as token_hash
+from groundtransport.accounts.sessionrows import new_token
 from groundtransport.airports import loading
 from groundtransport.airports.models import Airport
 from groundtransport.audit.models import AdminActivity, AuditHead
@@ -80,7 +80,7 @@ class Site:
 
     def sign_in(self, role: Role) -> str:
         """Begin a session of the person with that role, and return its cookie's value."""
-        token = secrets.token_urlsafe(32)
+        token = new_token(self.registry["settings"].secrets)
         with db.transaction(self.engine) as dbsession:
             user = users.find(dbsession, f"the-{role}")
             dbsession.add(

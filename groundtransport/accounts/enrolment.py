@@ -87,7 +87,7 @@ class Enrolment:
     # Parts
 
     def _doubts(self) -> dict[str, Any]:
-        return reauth.doubts(self.request, submitted(self.request, ("current", "code")), with_code=True)
+        return reauth.doubts(self.request, submitted(self.request, ("current", "code")))
 
     def _pending(self) -> str | None:
         return secondfactor.pending_secret(self.request.dbsession, self.secrets, self.request.identity.user_id)

@@ -24,6 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from groundtransport.accounts.models import KeptForm
 from groundtransport.db import BUDGET, now, writing
 from groundtransport.security import derive, origin_is_ours
+from groundtransport.settings import ANONYMOUS_BODY_LIMIT
 from groundtransport.web.gate import check_encoding, is_inside
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,6 @@ log = logging.getLogger(__name__)
 COOKIE = "groundtransport-form"
 OWNER = "form_owner"  # the hidden field with the stamp
 SENT_EACH_TIME = ("csrf_token", OWNER, "_method")
-SIZE_MAX = 64 * 1024  # characters of one form
 EACH = 20  # forms of one person
 WAITING = 5  # forms of one browser
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
@@ -73,7 +73,7 @@ def keep(request: Request, response: Response) -> None:
     if user_id is None or not origin_is_ours(request):
         return
     kept = {name: value for name, value in fields.items() if name not in SENT_EACH_TIME}
-    if sum(len(name) + len(value) for name, value in kept.items()) > SIZE_MAX or len(request.path) > 200:
+    if len(request.path) > 200:
         return
     token = secrets.token_urlsafe(32)
     if _store(request, token, {"user_id": user_id, "address": request.path.rstrip("/"), "fields": kept}):
@@ -81,6 +81,9 @@ def keep(request: Request, response: Response) -> None:
 
 
 def _fields(request: Request) -> dict[str, str]:
+    """Return what the form holds; nothing of one that is too large for its sender, which is not even parsed."""
+    if (request.content_length or 0) > ANONYMOUS_BODY_LIMIT:
+        return {}
     try:
         check_encoding(request)
         return {name: value for name, value in request.POST.items() if isinstance(value, str)}

@@ -4,7 +4,7 @@ import secrets
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Index, String, text
+from sqlalchemy import JSON, ForeignKey, Index, String, text, true
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -61,6 +61,8 @@ class SignInTry(Base):
     __tablename__ = "sign_in_try"
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     at: Mapped[datetime] = mapped_column(UTCDateTime, index=True)
+    # As long as it is not, the password is being checked.
+    is_decided: Mapped[bool] = mapped_column(default=False, server_default=true())
     pair: Mapped[str | None] = mapped_column(String(64), index=True)  # a person and an address, or a person's browser
     network: Mapped[str | None] = mapped_column(String(ADDRESS_MAX), index=True)
     person: Mapped[str | None] = mapped_column(String(64), index=True)

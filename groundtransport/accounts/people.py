@@ -191,7 +191,6 @@ class Account:
         return refused(self.request, "user.jinja2", page, form, text, status)
 
     def _page(self, **typed: str) -> dict[str, Any]:
-        settings = self.request.registry["settings"]
         return {
             "user": self.user,
             "here": self.request.address(self.context),
@@ -200,6 +199,6 @@ class Account:
             "typed": typed,
             "factor": secondfactor.of(self.request.dbsession, self.user.id),
             "browser_of": browser_of,
-            "sessions": open_sessions.of(self.request.dbsession, settings, self.user.id),
+            "page": open_sessions.page_of(self.request, self.user.id),
             "errors": {},
         }

@@ -44,9 +44,9 @@ class OwnPassword:
 
     @view_config(request_method="POST", permission=Permission.OWN)
     def change(self) -> Any:
-        form = submitted(self.request, ("current", "password", "repeated"))
+        form = submitted(self.request, ("current", "code", "password", "repeated"))
         was_one_time = self.request.identity.must_change_password
-        errors = reauth.doubts(self.request, form, with_code=False)
+        errors = reauth.doubts(self.request, form)
         user = myself(self.request)
         errors = errors or self._change(user, form)
         if errors:

@@ -20,26 +20,27 @@ NOT_CURRENT = _("This is not your current password.")
 WRONG_CODE = _("This code is wrong, or it was used already. Wait for the next one.")
 
 
-def doubts(request: Request, form: dict[str, str], *, with_code: bool) -> dict[str, Any]:
+def doubts(request: Request, form: dict[str, str]) -> dict[str, Any]:
     """Return what is wrong with ``current``, the password, and ``code``, by field; {}: it is the person.
 
-    A code is owed where ``with_code`` says so and a second factor is on. It raises Throttled, and must come before the
-    request's own transaction has begun.
+    A code is owed where a second factor is on. It raises Throttled, and must come before the request's own transaction
+    has begun.
     """
     attempt = throttle.admit(request, request.identity.name)
-    wrong = _wrong(request, form, with_code=with_code)
+    wrong = _wrong(request, form)
     if wrong:
+        attempt.failed()
         record(request, Event.SIGN_IN_FAILED, because="asked again on the profile")
     else:
         attempt.succeeded()
     return wrong
 
 
-def _wrong(request: Request, form: dict[str, str], *, with_code: bool) -> dict[str, Any]:
+def _wrong(request: Request, form: dict[str, str]) -> dict[str, Any]:
     user = users.look_up(request.registry["engine"], request.identity.name)
     if not passwords.is_right(form.get("current", ""), user.password_hash if user else None):
         return {"current": NOT_CURRENT}
-    factor = secondfactor.of(request.dbsession, request.identity.user_id) if with_code else None
+    factor = secondfactor.of(request.dbsession, request.identity.user_id)
     secrets = request.registry["settings"].secrets
     if factor and not secondfactor.prove(request.dbsession, secrets, factor, form.get("code", "")):
         secondfactor.count_failure(request.session, factor)

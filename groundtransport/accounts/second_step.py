@@ -31,6 +31,7 @@ LOCKED = _(
 
 def ask(request: Request, user: AdminUser, attempt: Try, target: str) -> Response:
     """Lead a person whose password was right to the second step; the try stays counted until that succeeds."""
+    attempt.failed()
     pending.begin(request, user, attempt.number)
     return HTTPSeeOther(request.application_url + _address("step=code", target))
 
@@ -71,6 +72,7 @@ class Owed:
         factor = secondfactor.of(self.request.dbsession, self.user.id)
         proof = self._proof(factor, code) if factor else None
         if factor is None or proof is None:
+            attempt.failed()
             return self._refuse(factor)
         attempt.succeeded()
         pending.forget_try(self.request, self.waiting)

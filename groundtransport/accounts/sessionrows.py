@@ -1,6 +1,9 @@
 """The rows of sessions: what makes one live, and the statements that most requests need, built once."""
 
 import hashlib
+import hmac
+import os
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -9,7 +12,10 @@ from sqlalchemy import bindparam, select, update
 from groundtransport.accounts.models import AdminSession, AdminUser
 from groundtransport.accounts.secondfactor.models import SecondFactor
 from groundtransport.db import now
+from groundtransport.security import derive
 from groundtransport.settings import Settings
+
+TOKEN_PART = 16  # bytes, of which a secret id has two: random ones, and our mark
 
 # What a session and its person must fulfil for somebody to be signed in, with the values of ``live_since``.
 LIVE = (
@@ -52,3 +58,20 @@ WHO = (
 def hash_of(token: str) -> str:
     """Return what the tables hold of a secret id."""
     return hashlib.sha256(token.encode()).hexdigest()
+
+
+def new_token(secrets: tuple[bytes, ...]) -> str:
+    """Return a secret id: 128 random bits, and by which we know again that we made it."""
+    body = os.urandom(TOKEN_PART)
+    return urlsafe_b64encode(body + _mark(secrets[0], body)).rstrip(b"=").decode()
+
+
+def is_ours(secrets: tuple[bytes, ...], token: str) -> bool:
+    """Return whether we made a secret id of 43 characters; one that somebody planted in a browser is none of ours."""
+    whole = urlsafe_b64decode(f"{token}=")
+    body, mark = whole[:TOKEN_PART], whole[TOKEN_PART:]
+    return any(hmac.compare_digest(_mark(secret, body), mark) for secret in secrets)
+
+
+def _mark(secret: bytes, body: bytes) -> bytes:
+    return hmac.new(derive(secret, "session-id/v1"), body, "sha256").digest()[:TOKEN_PART]

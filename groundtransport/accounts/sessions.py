@@ -1,4 +1,4 @@
-"""Sessions on the server: the cookie holds 256 random bits, the table only their hash.
+"""Sessions on the server: the cookie holds 128 random bits with our mark, the table only their hash.
 
 The row is read once a request. What a save has to tell is written with it, in one transaction; all else in a
 transaction of its own, after the request's has ended: a refused write does not undo it, and on SQLite nobody waits for
@@ -8,7 +8,6 @@ themselves.
 import json
 import logging
 import re
-import secrets
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -27,7 +26,15 @@ from zope.interface import implementer
 
 from groundtransport import postgresql
 from groundtransport.accounts.models import AdminSession, AdminUser
-from groundtransport.accounts.sessionrows import TOUCH, TOUCH_POSTGRESQL, WHO, hash_of, live_since
+from groundtransport.accounts.sessionrows import (
+    TOUCH,
+    TOUCH_POSTGRESQL,
+    WHO,
+    hash_of,
+    is_ours,
+    live_since,
+    new_token,
+)
 from groundtransport.along import go_along
 from groundtransport.db import BUDGET, glancing, now, writes, writing
 from groundtransport.security import Identity, Role
@@ -50,7 +57,7 @@ class ServerSession:
         self._settings = request.registry["settings"]
         cookie = request.cookies.get(self.cookie_name, "")
         self.presented = bool(_TOKEN.fullmatch(cookie))
-        self._token = cookie if self.presented else secrets.token_urlsafe(32)
+        self._token = cookie if self.presented else new_token(self._settings.secrets)
         self._token_used = False
         self._loaded = False
         self._changed = False
@@ -69,8 +76,13 @@ class ServerSession:
 
     @property
     def token(self) -> str:
-        """The secret id. Who asks for it, to bind something to the session, makes the browser keep it."""
+        """The secret id. Who asks for it, to bind something to the session, makes the browser keep it.
+
+        One that neither is a session's nor was made by us is not taken over: whoever planted it would know it.
+        """
         self._token_used = True
+        if self.presented and not is_ours(self._settings.secrets, self._token) and self.identity is None:
+            self._token, self.presented = new_token(self._settings.secrets), False
         return self._token
 
     @property
@@ -80,7 +92,7 @@ class ServerSession:
 
     def renew(self) -> None:
         """Give the browser a new id and end what it had: nobody is signed in by that."""
-        self._old_token, self._token = self._token, secrets.token_urlsafe(32)
+        self._old_token, self._token = self._token, new_token(self._settings.secrets)
         self._renewed = True
 
     # Who is signed in
@@ -128,7 +140,7 @@ class ServerSession:
 
     def sign_in(self, user: AdminUser) -> None:
         """Begin a session of that person under a new id; the old one, if any, ends."""
-        self._old_token, self._token = self._token, secrets.token_urlsafe(32)
+        self._old_token, self._token = self._token, new_token(self._settings.secrets)
         self._signed_in = True
         facts = {"address": address_of(self._request), "user_agent": agent_of(self._request)}
         self._new_row = {"user_id": user.id, "epoch": user.session_epoch, **facts}

@@ -1,21 +1,24 @@
 """How often one may try to sign in: the limits are counted in the database, so they hold over processes and restarts.
 
-A try is counted before anything is hashed, in a transaction of its own that holds one try at a time, so parallel
-guesses cannot race past; only success takes it back. Without the database there is no try at all.
+A try is counted before anything is hashed, in a transaction of its own that holds one try of a person and an address at
+a time, so parallel guesses cannot race past; only success takes it back. As long as it is being checked, it counts, but
+refuses nobody: who would be one too many waits for the answer. Without the database there is no try at all.
 A browser that has signed in as a person before is counted by itself, so that nobody can lock a colleague out for good
 (OWASP, "Slow Down Online Guessing Attacks with Device Cookies").
 """
 
+import hashlib
 import hmac
 import math
 import re
 import secrets
+import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pyramid.request import Request
 from pyramid.response import Response
-from sqlalchemy import Connection, Engine, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, delete, func, insert, select, update
 
 from groundtransport.accounts.models import SignInTry
 from groundtransport.db import now, writing
@@ -27,7 +30,9 @@ WINDOW = timedelta(minutes=5)
 LIMITS = {"pair": 10, "network": 50, "person": 50}  # failures in a window
 REMEMBERED = timedelta(days=365)  # how long a browser is known
 _BROWSER = re.compile(r"([A-Za-z0-9_-]{22})\.([0-9a-f]{64})", re.ASCII)
-_TURN = 0x67747468  # of PostgreSQL's advisory locks: any number that nobody else takes
+CHECKED_WITHIN = timedelta(seconds=10)  # a try without an answer after that counts as a failure: its process has died
+PATIENCE = 3.0  # seconds that a try waits for the answers to others
+PAUSE = 0.05  # seconds between two looks
 
 
 class Throttled(Exception):
@@ -44,7 +49,7 @@ class Throttled(Exception):
 
 @dataclass(frozen=True)
 class Try:
-    """One try of a person, counted as a failure until it succeeds."""
+    """One try of a person. It counts until it succeeds; ``succeeded`` or ``failed`` must tell how it ended."""
 
     request: Request
     name: str
@@ -59,6 +64,11 @@ class Try:
         """
         self.request.session.also(self._forget)
         self.request.add_response_callback(self._remember)
+
+    def failed(self) -> None:
+        """Let the try refuse others; written together with the session."""
+        decided = update(SignInTry).where(SignInTry.id == self.number).values(is_decided=True)
+        self.request.session.also(lambda connection: connection.execute(decided))
 
     def _forget(self, connection: Connection) -> None:
         connection.execute(delete(SignInTry).where(SignInTry.id == self.number))
@@ -89,12 +99,25 @@ def admit(request: Request, name: str) -> Try:
     keys = _keys(request, name, browser)
     with engine.connect() as connection:
         _check(connection, keys)  # a flood stops here, and holds up no writer
-    with writing(engine).begin() as connection:
-        _wait_for_turn(connection)
-        _check(connection, keys)
-        connection.execute(delete(SignInTry).where(SignInTry.at <= now() - WINDOW))
-        number = connection.scalars(insert(SignInTry).values(at=now(), **keys).returning(SignInTry.id)).one()
+    end = time.monotonic() + PATIENCE
+    while (number := _count(engine, keys)) is None:
+        if time.monotonic() > end:
+            raise Throttled(now())
+        time.sleep(PAUSE)
     return Try(request, name, number, keys["pair"], browser)
+
+
+def _count(engine: Engine, keys: dict[str, str]) -> int | None:
+    """Count a try, and return its number; None where too many others are being checked; raise Throttled."""
+    with writing(engine).begin() as connection:
+        _wait_for_turn(connection, keys)
+        _check(connection, keys)
+        if any(_reached(connection, column, key) for column, key in keys.items()):
+            return None
+        # Not those that another try is about to remove: it need not be waited for.
+        old = select(SignInTry.id).where(SignInTry.at <= now() - WINDOW).with_for_update(skip_locked=True)
+        connection.execute(delete(SignInTry).where(SignInTry.id.in_(old)))
+        return connection.scalars(insert(SignInTry).values(at=now(), **keys).returning(SignInTry.id)).one()
 
 
 def in_words(request: Request, throttled: Throttled) -> str:
@@ -138,21 +161,29 @@ def _keyed(secret: bytes, *parts: str) -> str:
     return hmac.new(derive(secret, "throttle/v1"), text, "sha256").hexdigest()
 
 
-def _wait_for_turn(connection: Connection) -> None:
+def _wait_for_turn(connection: Connection, keys: dict[str, str]) -> None:
+    """Let one try of the same person, or of the same address, be counted at a time. The order excludes deadlocks."""
     # SQLite has its lock from BEGIN IMMEDIATE on.
     if connection.dialect.name == "postgresql":
-        connection.execute(select(func.pg_advisory_xact_lock(_TURN)))
+        for number in sorted(map(_lock_of, keys.values())):
+            connection.execute(select(func.pg_advisory_xact_lock(number)))
+
+
+def _lock_of(key: str) -> int:
+    """Return the number of a key's advisory lock in PostgreSQL."""
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], signed=True)
 
 
 def _check(connection: Connection, keys: dict[str, str]) -> None:
-    """Raise Throttled when one of the limits is reached."""
-    reached = [at for column, key in keys.items() if (at := _reached(connection, column, key))]
+    """Raise Throttled when one of the limits is reached by failures."""
+    is_failure = SignInTry.is_decided | (SignInTry.at <= now() - CHECKED_WITHIN)
+    reached = [at for column, key in keys.items() if (at := _reached(connection, column, key, is_failure))]
     if reached:
         raise Throttled(max(reached) + WINDOW)
 
 
-def _reached(connection: Connection, column: str, key: str) -> datetime | None:
-    """Return the time of the oldest of the failures that reach a limit; the limit is free again when it has passed."""
-    same = (getattr(SignInTry, column) == key, SignInTry.at > now() - WINDOW)
+def _reached(connection: Connection, column: str, key: str, *conditions: ColumnElement[bool]) -> datetime | None:
+    """Return the time of the oldest of the tries that reach a limit; the limit is free again when it has passed."""
+    same = (getattr(SignInTry, column) == key, SignInTry.at > now() - WINDOW, *conditions)
     newest = select(SignInTry.at).where(*same).order_by(SignInTry.at.desc())
     return connection.scalar(newest.offset(LIMITS[column] - 1).limit(1))

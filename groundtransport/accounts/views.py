@@ -46,9 +46,11 @@ class Login:
             record(self.request, Event.THROTTLED, name=known_as)
             return self._hold(form, throttled)
         if not passwords.is_right(form.get("password", ""), user.password_hash if user else None):
+            attempt.failed()
             record(self.request, Event.SIGN_IN_FAILED, name=known_as)
             return self._refuse(form)
         if user is None or user.disabled_at is not None:
+            attempt.failed()
             record(self.request, Event.SIGN_IN_FAILED, name=known_as, because="disabled")
             return self._refuse(form)
         if passwords.is_outdated(user.password_hash):

@@ -9,6 +9,7 @@ from sqlalchemy.exc import DBAPIError
 from groundtransport import db, migration
 from groundtransport.audit import protection
 from groundtransport.cli.office import Office, pass_office
+from groundtransport.setup_lock import setup_lock
 
 FIRST = "admin"
 
@@ -18,17 +19,24 @@ FIRST = "admin"
 def init(office: Office) -> None:
     """Migrate the database, load airports and cities, make the first administrator."""
     try:
-        if migration.current(office.engine) != migration.head():
-            click.echo("Migrating the database ...")
-            migration.upgrade(office.engine)
-        with db.writing(office.engine).begin() as connection:
-            protection.restore(connection, click.echo)
-        load_places(office)
-        make_administrator(office)
-        seal_anew(office)
-        fill_choices(office)
+        with setup_lock(
+            office.engine, lambda: click.echo("Another init of this database is at work; waiting for it ...")
+        ):
+            set_up(office)
     except DBAPIError as error:
         raise click.ClickException(f"The database refused: {error.orig}") from error
+
+
+def set_up(office: Office) -> None:
+    if migration.current(office.engine) != migration.head():
+        click.echo("Migrating the database ...")
+        migration.upgrade(office.engine)
+    with db.writing(office.engine).begin() as connection:
+        protection.restore(connection, click.echo)
+    load_places(office)
+    make_administrator(office)
+    seal_anew(office)
+    fill_choices(office)
 
 
 def load_places(office: Office) -> None:

@@ -47,12 +47,8 @@ class Hints:
         """``?airport_name=&company_name=&...&id=`` -> ``similar``: ``id, label, more, reasons, href`` of up to five."""
         if self.place.airport is None:
             return {"similar": []}
-        values = {
-            name: self.sent[name][: node.max_length or 0]
-            for name, node in self.kind.fields.items()
-            if name in self.sent
-        }
-        found = similar(self.request.dbsession, self.kind, self.place.airport, values, number(self.sent.get("id", "")))
+        record_id = number(self.sent.get("id", ""))
+        found = similar(self.request.dbsession, self.kind, self.place.airport, self.sent, record_id)
         return {"similar": [shown(self.request, self.kind, one) for one in found]}
 
 

@@ -13,9 +13,18 @@ import phonenumbers
 from sqlalchemy.orm import Session
 
 from groundtransport.airports.models import Airport
-from groundtransport.records.candidates import MARKS, SCHEMES, SPELLINGS, WORDS, candidates, links, phones
+from groundtransport.records.candidates import (
+    MARKS,
+    SCHEMES,
+    SPELLINGS,
+    WORDS,
+    candidates,
+    identifying,
+    links,
+    phones,
+)
 from groundtransport.records.kind import Kind, label_of
-from groundtransport.text import fold
+from groundtransport.text import fold, plain
 
 NEWEST = 300  # of one airport that are looked at, so that no airport makes a keystroke slow
 ALIKE = 300  # of all airports that an index finds by a name, by one field's numbers, by a host
@@ -50,9 +59,9 @@ def similar(
 ) -> list[Similar]:
     """Return up to five live records at the airport that may be the company of ``values``, the likeliest first.
 
-    ``but`` is the record itself.
+    ``values`` may be as they were typed, refused by the form or not; ``but`` is the record itself.
     """
-    wanted = _Keys(kind, airport.country, values)
+    wanted = _Keys(kind, airport.country, _askable(kind, values))
     if not wanted.reasons:
         return []
     found = {}
@@ -62,6 +71,12 @@ def similar(
         if row.id != but and (reasons := wanted.shared_with(other)):
             found[row.id] = Similar(row.id, label_of(kind, other, row.id), _more(kind, other), reasons)
     return sorted(found.values(), key=lambda one: (-len(one.reasons), -one.record_id))[:SHOWN]
+
+
+def _askable(kind: Kind, values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts as a database can be asked for them: PostgreSQL takes no NUL, no driver half a character."""
+    names = [name for name in identifying(kind) if name in kind.fields and values.get(name)]
+    return {name: plain(values[name][: kind.fields[name].max_length]) for name in names}
 
 
 def _more(kind: Kind, values: Mapping[str, Any]) -> tuple[str, ...]:

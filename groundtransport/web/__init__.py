@@ -19,12 +19,29 @@ def require_permission(view: Any, info: Any) -> Any:
 require_permission.options = ()  # type: ignore[attr-defined]  # Pyramid's protocol for derivers
 
 
+def accept_multipart(view: Any, info: Any) -> Any:
+    """A view deriver: the option ``accept_multipart`` names the URL at which the view reads a form with files.
+
+    The gate must know before the form is parsed, and traversal comes later: so it is a path, as ``/admin/*/import``,
+    where ``*`` stands for any one segment. Everywhere else such a form is refused with 415.
+    """
+    path = info.options.get("accept_multipart")
+    if path:
+        info.registry["multipart_paths"].add(tuple(path.strip("/").split("/")))
+    return view
+
+
+accept_multipart.options = ("accept_multipart",)  # type: ignore[attr-defined]  # Pyramid's protocol for derivers
+
+
 def includeme(config: Configurator) -> None:
     config.add_settings({"jinja2.trim_blocks": "true", "jinja2.lstrip_blocks": "true", "jinja2.undefined": "strict"})
     config.include("groundtransport.i18n")
     config.include("pyramid_jinja2")
     config.add_jinja2_search_path("groundtransport:web/templates")
     config.add_view_deriver(require_permission)
+    config.registry["multipart_paths"] = set()
+    config.add_view_deriver(accept_multipart)
     config.include("groundtransport.web.static")
     config.set_request_factory("groundtransport.web.request.MemoryRequest")
     # From the outside in: guard > sessions (accounts) > gate > method override > transaction > views.

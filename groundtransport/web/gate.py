@@ -1,6 +1,8 @@
 """The gate of ``/admin``: nobody gets past it, to whatever address and by whatever method, without a sign-in.
 
-It also reads the request's text once, so that a broken encoding is a 400 and no view's surprise.
+It also reads the request's text once, so that a broken encoding is a 400 and no view's surprise. Before that it refuses
+what is too large for somebody who is not signed in, and a form in parts where no view reads one: a library parses these
+for seconds.
 """
 
 import re
@@ -14,10 +16,13 @@ from pyramid.response import Response
 
 from groundtransport.i18n import _
 from groundtransport.security import Identity
+from groundtransport.settings import ANONYMOUS_BODY_LIMIT
+from groundtransport.web.guard import check_size
 from groundtransport.web.links import segments, sign_in_address
 from groundtransport.web.shape import check_shape
 
 _CHARSET = re.compile(r"charset\s*=\s*\"?([^\s;\"]*)", re.IGNORECASE)
+MULTIPART = "multipart/form-data"
 PROFILE = ("admin", "profile")
 SECOND_FACTOR = (*PROFILE, "second-factor")
 Handler = Callable[[Request], Response]
@@ -31,6 +36,8 @@ def tween(handler: Handler, registry: Registry) -> Handler:
                 return HTTPSeeOther(sign_in_address(request))
             if not may_pass(identity, segments(request)):
                 return HTTPSeeOther(request.application_url + "/".join(("", *first_of_all(identity))))
+        else:
+            check_size(request, ANONYMOUS_BODY_LIMIT)
         check_encoding(request)
         return handler(request)
 
@@ -55,7 +62,10 @@ def may_pass(identity: Identity, path: tuple[str, ...]) -> bool:
 
 
 def check_encoding(request: Request) -> None:
-    """Raise HTTPBadRequest for a path, query or form that is not UTF-8; HTTPUnsupportedMediaType for a packed one."""
+    """Raise HTTPBadRequest for a path, query or form that is not UTF-8; HTTPUnsupportedMediaType for a packed one.
+
+    The latter also for a form in parts where no view asks for one.
+    """
     if request.headers.get("Content-Encoding", "identity").lower() != "identity" and request.content_length:
         raise HTTPUnsupportedMediaType(_("The service reads no compressed requests."))
     try:
@@ -63,13 +73,26 @@ def check_encoding(request: Request) -> None:
         request.GET  # noqa: B018  # the same
         unquote_to_bytes(request.query_string).decode()
         check_charset(request.headers.get("Content-Type", ""))
+        if request.content_type == MULTIPART and not takes_parts(request):
+            raise HTTPUnsupportedMediaType(_("No form with files is read at this address."))
         check_shape(request)
         if request.content_type in ("", "application/x-www-form-urlencoded"):  # WebOb reads either as a form
             unquote_to_bytes(request.body).decode()
-        elif request.content_type == "multipart/form-data":
+        elif request.content_type == MULTIPART:
             check_parts(request)
     except (UnicodeError, ValueError, LookupError):
         raise HTTPBadRequest(_("The request is not valid UTF-8.")) from None
+
+
+def takes_parts(request: Request) -> bool:
+    """Whether a view reads a form in parts at this URL: its option ``accept_multipart`` names the URL."""
+    path = segments(request)
+    return any(matches(path, pattern) for pattern in request.registry["multipart_paths"])
+
+
+def matches(path: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    """Whether each segment of a path is that of the pattern, where ``*`` stands for any."""
+    return len(path) == len(pattern) and all(part in ("*", given) for given, part in zip(path, pattern, strict=True))
 
 
 def check_charset(content_type: str) -> None:

@@ -6,7 +6,7 @@ from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 from pyramid.view import view_config
 
-from groundtransport import migration
+from groundtransport import migration, sqlite
 from groundtransport.i18n import _
 from groundtransport.resources import Admin, Root
 from groundtransport.security import Permission
@@ -25,7 +25,11 @@ def healthz(context: Root, request: Request) -> Response:
 
 @view_config(context=Root, name="readyz", request_method="GET", permission=NO_PERMISSION_REQUIRED)
 def readyz(context: Root, request: Request) -> Response:
-    """The database can be reached and is migrated; else 503."""
+    """The database can be reached, is migrated and not known to be damaged, and the process goes on; else 503."""
+    if request.registry.get("is_ending"):
+        raise HTTPServiceUnavailable(_("The service is about to end."))
+    if request.registry["settings"].is_sqlite and not sqlite.is_sound(request.registry["engine"]):
+        raise HTTPServiceUnavailable(_("The database file is damaged: bring back a backup."))
     current = migration.current(request.registry["engine"])
     if current != request.registry["migration"]:
         raise HTTPServiceUnavailable(_("The database is not migrated: run groundtransport init."))

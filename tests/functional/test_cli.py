@@ -1,6 +1,9 @@
 """The command line: setting a deployment up, and its people."""
 
 import re
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from groundtransport.accounts.secondfactor.sealing import unseal
 from groundtransport.airports.models import Airport, City
 from groundtransport.audit.models import AdminActivity
 from groundtransport.security import Role
+from groundtransport.setup_lock import setup_lock
 from tests.shell import Shell, run
 from tests.site import ENVIRON, PASSWORD
 
@@ -51,6 +55,36 @@ def test_init_sets_everything_up_and_the_second_time_does_nothing(empty: Shell) 
 
     assert empty("init") == ""
     assert empty.user("admin") == admin
+
+
+def test_two_inits_at_once_set_up_one_after_the_other(empty: Shell) -> None:
+    """As of two containers that start together."""
+    words = [sys.executable, "-W", "ignore", "-c", "from groundtransport.cli import main; main()"]
+    both = [
+        subprocess.Popen(
+            [*words, "-c", str(empty.ini), "init"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        for _ in range(2)
+    ]
+    said = [process.communicate()[0] for process in both]
+
+    assert [process.returncode for process in both] == [0, 0], said
+    assert sorted("One-time password" in text for text in said) == [False, True]
+    assert empty.all(AdminUser.name) == ["admin"]
+    assert len(empty.all(Airport.code)) == 7884
+
+
+def test_an_init_waits_for_another_and_says_so(small: Shell) -> None:
+    with setup_lock(small.engine, pytest.fail):
+        said: list[str] = []
+        holder = threading.Thread(target=lambda: said.append(small("init")))
+        holder.start()
+        holder.join(timeout=1)
+        assert holder.is_alive()
+    holder.join()
+
+    assert said[0].startswith("Another init of this database is at work")
+    assert small.user("admin")
 
 
 def test_init_takes_the_operators_own_password_and_does_not_print_it(small: Shell) -> None:

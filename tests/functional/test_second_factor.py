@@ -349,3 +349,48 @@ def test_a_sealed_secret_of_somebody_else_opens_nothing(site: Site, clock: Clock
         pat = users.find(dbsession, "pat")
         dbsession.execute(update(SecondFactor).where(SecondFactor.user_id == pat.id).values(sealed=stolen))
     assert sign_in_wholly(site.anonymous(), app.code()).status_int == 422
+
+
+# The password
+
+
+@pytest.mark.parametrize("code", [None, "", "000000", "used"])
+def test_the_password_is_not_changed_without_a_code(site: Site, pat: Client, clock: Clock, code: str | None) -> None:
+    """A stolen session and a stolen password are not the person."""
+    app, _codes = give_factor(site, clock)
+    client = site.anonymous()
+    used = app.code()
+    sign_in_wholly(client, used)
+    form = {"current": PASSWORD, "password": OTHER_PASSWORD, "repeated": OTHER_PASSWORD}
+    form |= {} if code is None else {"code": used if code == "used" else code}
+
+    answer = client.post("/admin/profile", form)
+
+    assert answer.status_int == 422
+    assert "code is wrong" in answer.html.find(id="code-error").get_text()
+    assert factor_of(site).failures == 1
+    clock.tick()
+    assert sign_in_wholly(site.anonymous(), app.code()).status_int == 303, "with the old password"
+
+
+def test_the_password_is_changed_with_a_code_or_a_recovery_code(site: Site, pat: Client, clock: Clock) -> None:
+    app, codes = give_factor(site, clock)
+    client = site.anonymous()
+    sign_in_wholly(client, app.code())
+    clock.tick()
+    form = next(form for form in client.get("/admin/profile").forms.values() if "repeated" in form.fields)
+    form["current"], form["code"], form["password"], form["repeated"] = PASSWORD, app.code(), "short", "short"
+    assert "at least 15" in form.submit(expect_errors=True).html.find(id="password-error").get_text()
+
+    form["password"] = form["repeated"] = OTHER_PASSWORD
+    assert form.submit().status_int == 303, "the code was not used up by the refusal"
+
+    back = {"current": OTHER_PASSWORD, "password": PASSWORD, "repeated": PASSWORD, "code": codes[0]}
+    assert client.post("/admin/profile", back).status_int == 303
+    back = {"current": PASSWORD, "password": OTHER_PASSWORD, "repeated": OTHER_PASSWORD, "code": codes[0]}
+    assert client.post("/admin/profile", back).status_int == 422, "it was used"
+
+
+def test_who_has_no_second_factor_is_asked_for_no_code(pat: Client) -> None:
+    form = next(form for form in pat.get("/admin/profile").forms.values() if "repeated" in form.fields)
+    assert "code" not in form.fields

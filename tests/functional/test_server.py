@@ -13,6 +13,8 @@ from bs4 import BeautifulSoup
 from sqlalchemy import func, select
 
 from groundtransport import db, migration, settings
+from groundtransport.server import serve
+from groundtransport.settings import SettingsError
 from tests.integrity import session_of
 from tests.serving import Server, read_answer, running
 from tests.site import ENVIRON, JFK, Site, app_settings
@@ -123,6 +125,34 @@ def test_who_stands_in_the_door_is_let_in(server: Server) -> None:
         connection.close()
 
 
+def test_before_the_door_closes_clients_are_sent_elsewhere(site: Site, server: Server) -> None:
+    """For ``drain`` seconds: /readyz says so, and no connection is kept that a proxy might write to when it closes."""
+    request = creation(server, site)
+    with server.connect() as kept, server.connect() as other:
+        for connection in (kept, other):
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            answer = read_answer(connection)
+            assert (answer.status, answer.headers["Connection"]) == (200, None)
+        server.process.send_signal(signal.SIGTERM)
+        while (ready := server.raw(b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")).status == 200:
+            pass
+        kept.sendall(request)
+        answer = read_answer(kept)
+
+        assert ready.status == 503
+        assert (answer.status, answer.headers["Connection"]) == (303, "close")
+        assert kept.recv(1) == b""
+        assert other.recv(1) == b""  # when the door is closed
+    assert server.process.wait(10) == 0
+    assert records(site) == 1
+
+
+@pytest.mark.parametrize("drain", ["-1", "six", "6", ""])
+def test_a_drain_that_is_no_number_of_seconds_stops_the_start(drain: str) -> None:
+    with pytest.raises(SettingsError, match="drain must be a whole number from 0 to 5"):
+        serve(None, drain=drain)
+
+
 # Limits: the database has no say in them
 
 
@@ -164,7 +194,14 @@ POST = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         (POST + b"Content-Length: 5000000\r\n\r\n", 413),
         (POST + b"Content-Length: -1\r\n\r\n", 400),
         (POST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
-        (POST + b"Content-Length: 4\r\nTransfer-Encoding: gzip\r\n\r\nabcd", 501),
+        (POST + b"Content-Length: " + b"1" * 5_000 + b"\r\n\r\n", 400),
+        (POST + b"Transfer-Encoding: gzip\r\n\r\nabcd", 501),
+        (POST + b"Content-Length: 4\r\nTransfer-Encoding: gzip\r\n\r\nabcd", 400),
+        (POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (POST + b"transfer-encoding:chunked\r\nCONTENT-LENGTH:4\r\n\r\n0\r\n\r\n", 400),
+        (POST + b"Content-Length: 4\r\nTransfer-Encoding:\r\n\r\nabcd", 400),
+        (POST.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\na\r\n" * 12_000, 413),
         (POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
         (HEAD + b"No colon here\r\n\r\n", 400),
         (HEAD + b"X-Blank:" + b" " * 60_000 + b"x\r\n\r\n", 400),
@@ -195,6 +232,20 @@ def test_what_is_no_decent_request_is_refused(standing: Server, sent: bytes, sta
     assert is_plain_and_safe(answer.headers)
     assert not {b"evil", b"waitress", b"Traceback"} & set(answer.body.split())
     assert standing.ask("GET", "/healthz")[0] == 200
+
+
+def test_a_body_of_two_lengths_closes_the_connection(standing: Server) -> None:
+    """What follows is no second request: a proxy in front may have taken it for a part of the first."""
+    two = b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    with standing.connect() as connection:
+        connection.sendall(POST + two + b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        received = b""
+        while piece := connection.recv(65_536):
+            received += piece
+
+    assert received.startswith(b"HTTP/1.0 400 ")
+    assert received.count(b"HTTP/1.") == 1
+    assert b"Connection: close" in received
 
 
 def test_a_body_over_the_limit_is_refused_with_a_page(standing: Server) -> None:

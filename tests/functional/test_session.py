@@ -33,6 +33,41 @@ def change(site: Site, what: Change) -> None:
         what(dbsession, users.find(dbsession, "pat"))
 
 
+# Signing in
+
+PLANTED = "A" * 42 + "E"
+
+
+def test_a_planted_cookie_is_not_taken_over(site: Site, pat: AdminUser) -> None:
+    """Not for the form's token, which whoever planted the cookie could compute, and not for the session."""
+    client = with_cookie(site, PLANTED)
+
+    page = client.get("/login")
+
+    before = client.app.cookies[COOKIE]
+    assert before != PLANTED
+    token = page.html.find("input", {"name": "csrf_token"})["value"]
+    refused = with_cookie(site, PLANTED)
+    assert sign_in(refused, X_CSRF_Token=token).status_int == 400
+    assert sign_in(client, X_CSRF_Token=token).status_int == 303
+    assert client.app.cookies[COOKIE] not in (PLANTED, before)
+    assert is_signed_in(client)
+    assert not is_signed_in(with_cookie(site, PLANTED))
+    assert not is_signed_in(with_cookie(site, before))
+
+
+def test_a_cookie_of_ours_stays_until_the_sign_in(site: Site, pat: AdminUser) -> None:
+    """So that the sign-in page can stand open in two tabs."""
+    client = site.anonymous()
+    first, second = client.csrf, client.csrf
+    assert first == second
+
+    before = client.app.cookies[COOKIE]
+    assert sign_in(client, X_CSRF_Token=first).status_int == 303
+    assert client.app.cookies[COOKIE] != before
+    assert not is_signed_in(with_cookie(site, before))
+
+
 # Signing out
 
 
