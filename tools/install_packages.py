@@ -22,12 +22,12 @@ STEPS = (
 # What pip, npm or our setup.py prints, and what it means; the first that is found counts.
 REASONS = (
     (r"No space left on device", "the disk is full."),
-    (r"npm could not fetch the front end", "npm could not fetch the front end: can its registry be reached?"),
+    (r"npm could not fetch the front end", "npm could not fetch the front end; can its registry be reached?"),
     (r"DO NOT MATCH THE HASHES", "a package is not the one that the lock file names."),
     (
         r"NewConnectionError|ConnectTimeoutError|ReadTimeoutError|Read timed out|connection broken|SSLError"
         r"|NameResolutionError|No matching distribution",
-        "a package could not be downloaded: can PyPI be reached?",
+        "a package could not be downloaded; can PyPI be reached?",
     ),
 )
 
