@@ -8,13 +8,17 @@ ends its connection, so that a proxy turns to another process before it meets a 
 """
 
 import ctypes
+import errno
 import logging
+import os
 import re
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from waitress import create_server, wasyncore
@@ -40,6 +44,18 @@ ROUND = 0.1  # seconds between two looks at them
 BLANKS = re.compile(rb"[ \t\r\n]{100}")  # in a row: no header that is meant well has so many
 LENGTH = re.compile(rb"^Content-Length[ \t]*:", re.IGNORECASE | re.MULTILINE)
 CODING = re.compile(rb"^Transfer-Encoding[ \t]*:", re.IGNORECASE | re.MULTILINE)
+
+
+MAX_PORT = 65_535
+_REASONS = {
+    errno.EADDRINUSE: "another program uses that port; stop it, or take another (make serve PORT=7000, or the ini)",
+    errno.EACCES: "that port is for the system administrator; take one from 1024 on",
+    errno.EADDRNOTAVAIL: "this machine does not have that address",
+}
+
+
+class StartError(Exception):
+    """The server cannot start; the message says why in one sentence."""
 
 
 class Dressed:
@@ -154,12 +170,16 @@ def serve(app: Any, global_conf: Any = None, *, drain: str = "0", **settings: st
     draining = _seconds(drain)
     _share_heaps()
     sockets: dict[int, Any] = {}
-    lane = Lane(Adjustments(**settings).threads, _width(app))
-    # select() breaks at the 1,024th descriptor.
-    server = create_server(app, map=sockets, _dispatcher=lane, **{"asyncore_use_poll": "true", **settings})
+    try:
+        # select() breaks at the 1,024th descriptor.
+        server = _listen(app, sockets, {"asyncore_use_poll": "true", **settings})
+    except StartError as error:
+        print(error, file=sys.stderr, flush=True)
+        os._exit(1)  # pserve swallows a SystemExit of the server, and ends with 0
     for listener in _all(sockets, BaseWSGIServer):
         listener.channel_class = Channel
-    server.print_listen("Serving on http://{}:{}")
+    server.log_info = partial(print, flush=True)  # for the terminal and the journal, whatever the ini's level
+    server.print_listen("Serving on http://{}:{}, until Ctrl+C or SIGTERM")
     ending = _ending_by_signal(sockets)
     while not ending.is_set():
         _one_round(server, sockets, server.adj.asyncore_loop_timeout)
@@ -187,6 +207,28 @@ def _drain(app: Any, server: Any, sockets: dict[int, Any], seconds: int) -> None
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         _one_round(server, sockets, min(left, ROUND))
+
+
+def _listen(app: Any, sockets: dict[int, Any], settings: dict[str, str]) -> Any:
+    """Return the server, which listens from now on; raise StartError where it cannot."""
+    where = settings.get("listen", "")
+    _check_ports(where)
+    try:
+        lane = Lane(Adjustments(**settings).threads, _width(app))
+        return create_server(app, map=sockets, _dispatcher=lane, **settings)
+    except ValueError as error:
+        raise StartError(f"[server:main] of the ini is wrong: {error}") from error
+    except OSError as error:
+        reason = _REASONS.get(error.errno or 0) or os.strerror(error.errno or 0).lower()
+        raise StartError(f"Cannot listen on {where}: {reason}.") from error
+
+
+def _check_ports(listen: str) -> None:
+    """Raise StartError if an entry of waitress' ``listen`` has a bad port: the C library takes 99999 modulo 65536."""
+    for entry in listen.split():
+        port = entry.rpartition("]")[2].rpartition(":")[2] if ":" in entry else "8080"
+        if not (port.isascii() and port.isdigit() and 1 <= int(port[:6]) <= MAX_PORT):
+            raise StartError(f"Cannot listen on {entry}: a port is a number from 1 to {MAX_PORT}.")
 
 
 def _width(app: Any) -> int:

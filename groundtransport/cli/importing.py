@@ -27,7 +27,10 @@ def kind_of(office: Office, name: str) -> Any:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @pass_office
 def import_file(office: Office, kind_name: str, file: Path) -> None:
-    """Create a record of each row of a CSV file. Bad rows go to FILE.errors.csv beside it, with the reason."""
+    """Create a record of each row of a CSV file. Bad rows go to FILE.errors.csv beside it, with the reason.
+
+    Exit with 1 if every row was refused.
+    """
     kind = kind_of(office, kind_name)
     try:
         columns, delimiter = find_columns(file, list(kind.fields))
@@ -47,6 +50,8 @@ def import_file(office: Office, kind_name: str, file: Path) -> None:
     if importer.counts.refused:
         click.echo(f"The bad rows are in {errors}, with the reason in the column error.")
     settle(office, importer)
+    if importer.counts.refused and not importer.counts.created:
+        raise click.ClickException("No record was created: every row was refused.")
 
 
 def errors_file(file: Path) -> Path:

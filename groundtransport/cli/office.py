@@ -1,10 +1,13 @@
 """What every command works with: the ini's settings, the database, the configured application."""
 
 import getpass
+import logging
+import os
 import secrets
+import sys
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 import plaster
@@ -12,8 +15,31 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
 from groundtransport import db, settings
+from groundtransport.audit import checkpoints
 from groundtransport.events import Actor
 from groundtransport.migration import current, head
+
+
+def keep_checkpoints_off_the_terminal() -> None:
+    """Leave checkpoints of the activity log out of standard error, unless the journal keeps it.
+
+    A checkpoint is for a log that is kept: other handlers of the ini, such as a file, still get it. What is left out
+    here, the server's next checkpoint covers.
+    """
+    if is_journal(sys.stderr):
+        return
+    for handler in (*checkpoints.log.handlers, *logging.getLogger().handlers):
+        if isinstance(handler, logging.StreamHandler) and handler.stream is sys.stderr:
+            handler.addFilter(lambda record: record.name != checkpoints.log.name)
+
+
+def is_journal(stream: TextIO) -> bool:
+    """Return True if systemd connected the stream to the journal (systemd.exec(5), ``JOURNAL_STREAM``)."""
+    try:
+        found = os.fstat(stream.fileno())
+    except OSError:
+        return False
+    return os.environ.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}"
 
 
 class Office:
@@ -41,7 +67,8 @@ class Office:
         from pyramid.paster import get_app, setup_logging  # the whole application: only for who writes records
 
         self.check_migrated()
-        setup_logging(str(self.ini))  # checkpoints of the activity log go where the server's go
+        setup_logging(str(self.ini))
+        keep_checkpoints_off_the_terminal()
         return get_app(str(self.ini)).registry
 
     def check_migrated(self) -> None:

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from groundtransport.airports import lookup
 from groundtransport.airports.models import Airport
-from groundtransport.airports.names import code_of
+from groundtransport.airports.names import bracketed, code_of
 from groundtransport.db import in_bulk, reading, transaction
 from groundtransport.events import Actor
 from groundtransport.i18n import translated
@@ -80,6 +80,8 @@ class Importer:
         texts = {name: row[name] for name in self.kind.fields if row.get(name)}
         if any(_BAD_BYTES.search(text) for text in texts.values() if not text.isascii()):
             return "The row is not valid UTF-8.", None
+        if airport_name := texts.get("airport_name"):
+            texts["airport_name"] = bracketed(airport_name)
         schema = self._schema_at(texts.get("airport_name", ""))
         try:
             values = values_of(schema.bindings["place"], schema.deserialize(texts))

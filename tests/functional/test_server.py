@@ -2,6 +2,8 @@
 
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -295,3 +297,47 @@ def test_forwarded_headers_are_believed_of_the_configured_proxy_alone(standing: 
     assert ("Strict-Transport-Security" in by_proxy.headers) is has_proxy
     assert by_stranger.headers["Location"].startswith("http://127.0.0.1/login")
     assert "Strict-Transport-Security" not in by_stranger.headers
+
+
+# The start
+
+
+def refused_start(folder: Path, url: str, listen: str) -> str:
+    """Return what a server says that cannot listen there; it must end by itself, with 1."""
+    server = Server(folder, url)
+    server.ini.write_text(server.ini.read_text().replace(f"127.0.0.1:{server.port}", listen))
+    words = [sys.executable, "-W", "ignore", "-m", "pyramid.scripts.pserve", str(server.ini)]
+    done = subprocess.run(words, env=server.environ, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "Serving on" not in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+    return done.stderr.partition("\n")[2]  # after pserve's own "Starting server in PID ..."
+
+
+@pytest.mark.parametrize("port", ["99999", "65536", "0", "-1", "abc", "", "1" * 5000])
+def test_a_port_that_is_none_is_named(tmp_path: Path, port: str) -> None:
+    said = refused_start(tmp_path, f"sqlite:///{tmp_path}/data.sqlite", f"127.0.0.1:{port}")
+    assert said == f"Cannot listen on 127.0.0.1:{port}: a port is a number from 1 to 65535.\n"
+
+
+def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        where = f"127.0.0.1:{taken.getsockname()[1]}"
+        said = refused_start(tmp_path, f"sqlite:///{tmp_path}/data.sqlite", where)
+    assert said.startswith(f"Cannot listen on {where}: another program uses that port")
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("listen", "reason"),
+    [("192.0.2.1:6543", "does not have that address"), ("127.0.0.1:6543\nthread = 8", "Unknown adjustment")],
+)
+def test_another_bad_setting_of_the_server_is_named(tmp_path: Path, listen: str, reason: str) -> None:
+    said = refused_start(tmp_path, f"sqlite:///{tmp_path}/data.sqlite", listen)
+    assert reason in said
+    assert len(said.splitlines()) == 1
+
+
+def test_serving_is_said_when_it_serves(server: Server) -> None:
+    said = f"Serving on http://127.0.0.1:{server.port}, until Ctrl+C or SIGTERM\n"
+    assert said in server.log.read_text()
