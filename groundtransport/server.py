@@ -13,6 +13,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
+from sqlalchemy.exc import DBAPIError
 from waitress import create_server, wasyncore
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
@@ -21,7 +22,9 @@ from waitress.server import BaseWSGIServer
 from waitress.task import ErrorTask, WSGITask
 from waitress.trigger import trigger
 
+from groundtransport.i18n import translated
 from groundtransport.lane import Lane
+from groundtransport.records.layout import why_not_ready
 from groundtransport.web.guard import HEADERS
 
 log = logging.getLogger(__name__)
@@ -111,6 +114,7 @@ class Channel(HTTPChannel):
 
 def serve(app: Any, global_conf: Any = None, **settings: str) -> None:
     """Serve until a signal ends it (a ``paste.server_runner``); ``settings`` are waitress' adjustments as text."""
+    _refuse_outdated_searches(app)
     _share_heaps()
     sockets: dict[int, Any] = {}
     lane = Lane(Adjustments(**settings).threads, _width(app))
@@ -123,6 +127,16 @@ def serve(app: Any, global_conf: Any = None, **settings: str) -> None:
     while not ending.is_set():
         _one_round(server, sockets, server.adj.asyncore_loop_timeout)
     _end(server, sockets)
+
+
+def _refuse_outdated_searches(app: Any) -> None:
+    """End the start where searches would miss records; a database that is away or not migrated is told by /readyz."""
+    registry = getattr(app, "registry", None)
+    if registry is None:
+        return
+    with suppress(DBAPIError):
+        if reason := why_not_ready(registry["engine"], registry["kinds"].values()):
+            raise SystemExit(translated(reason))
 
 
 def _width(app: Any) -> int:

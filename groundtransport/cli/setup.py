@@ -3,10 +3,12 @@
 import os
 
 import click
+from sqlalchemy import inspect
 from sqlalchemy.exc import DBAPIError
 
-from groundtransport import db, migration
+from groundtransport import db, kinds, migration
 from groundtransport.cli.office import Office, pass_office
+from groundtransport.records import upkeep
 
 FIRST = "admin"
 
@@ -16,14 +18,47 @@ FIRST = "admin"
 def init(office: Office) -> None:
     """Migrate the database, load airports and cities, make the first administrator."""
     try:
-        if migration.current(office.engine) != migration.head():
-            click.echo("Migrating the database ...")
-            migration.upgrade(office.engine)
+        migrate(office)
         load_places(office)
         make_administrator(office)
         seal_anew(office)
+        renew_searches(office)
     except DBAPIError as error:
         raise click.ClickException(f"The database refused: {error.orig}") from error
+
+
+def migrate(office: Office) -> None:
+    """Apply every revision that the database lacks, ours and the deployment's own."""
+    if migration.current(office.engine) == migration.heads(office.ini):
+        return
+    from alembic.util import CommandError
+
+    click.echo("Migrating the database ...")
+    try:
+        migration.upgrade(office.engine, ini=office.ini)
+    except CommandError as error:
+        raise click.ClickException(f"The database cannot be migrated: {error}") from error
+
+
+def renew_searches(office: Office) -> None:
+    """Make anew what searches read of each kind whose declaration changed, or whose table lacks an index or trigger.
+
+    Raises ClickException, after the others, for a kind whose table is missing.
+    """
+    lacking = []
+    for kind in kinds.kinds().values():
+        if not inspect(office.engine).has_table(kind.table):
+            lacking.append(kind.table)
+            continue
+        with db.writing(db.indexing(office.engine)).begin() as connection:
+            if upkeep.needs_reindex(connection, kind):
+                click.echo(f"Making the search texts, indexes and counters of {kind.name} anew ...")
+                upkeep.reindex(connection, kind, lambda line: click.echo(f"  {line}"))
+    if lacking:
+        raise click.ClickException(
+            f"No migration makes the table of {', '.join(lacking)}: "
+            f"run alembic -c {office.ini} revision --autogenerate, then this again"
+        )
 
 
 def load_places(office: Office) -> None:

@@ -22,8 +22,11 @@ class TrigramsMissing(RuntimeError):
     """The database may not have the extension that searches need; the message says what to do."""
 
 
+DIALECTS: dict[str, ModuleType] = {"sqlite": sqlite, "postgresql": postgresql}
+
+
 def dialect_of(connection: Connection) -> ModuleType:
-    return postgresql if connection.dialect.name == "postgresql" else sqlite
+    return DIALECTS[connection.dialect.name]
 
 
 def every_table(metadata: MetaData) -> Iterator[Indexed]:

@@ -21,6 +21,7 @@ require_permission.options = ()  # type: ignore[attr-defined]  # Pyramid's proto
 
 def includeme(config: Configurator) -> None:
     config.add_settings({"jinja2.trim_blocks": "true", "jinja2.lstrip_blocks": "true", "jinja2.undefined": "strict"})
+    config.registry["readiness"] = []  # functions that say why /readyz must answer 503, or nothing
     config.include("groundtransport.i18n")
     config.include("pyramid_jinja2")
     config.add_jinja2_search_path("groundtransport:web/templates")

@@ -25,10 +25,11 @@ def healthz(context: Root, request: Request) -> Response:
 
 @view_config(context=Root, name="readyz", request_method="GET", permission=NO_PERMISSION_REQUIRED)
 def readyz(context: Root, request: Request) -> Response:
-    """The database can be reached and is migrated; else 503."""
-    current = migration.current(request.registry["engine"])
-    if current != request.registry["migration"]:
+    """The database can be reached, is migrated, and its search texts are of today's layout; else 503."""
+    if migration.current(request.registry["engine"]) != request.registry["heads"]:
         raise HTTPServiceUnavailable(_("The database is not migrated: run groundtransport init."))
+    for reason in filter(None, (why() for why in request.registry["readiness"])):
+        raise HTTPServiceUnavailable(reason)
     return Response("ready", content_type="text/plain", charset="utf-8")
 
 
