@@ -47,10 +47,11 @@ def all_heads_if_current(migration_context: Any) -> None:
 def in_own_branch(_context: Any, _revision: Any, directives: list[Any]) -> None:
     """Put a new revision for which no place was named into the deployment's own branch, in the last version location.
 
-    It depends on our newest revision. One of ours names its place: ``--head 0013 --rev-id 0014``.
+    It depends on our newest revision. One of ours names its place: ``--head 0014 --rev-id 0015 --version-path
+    groundtransport/migrations/versions``.
     """
     places, script = folders(), directives[0]
-    if len(places) < 2 or script.head != "head" or script.version_path:
+    if len(places) < 2 or script.head not in (None, "head") or script.version_path:
         return
     heads = context.script.get_revisions("heads")
     own = [head.revision for head in heads if migration.OWN in head.branch_labels]

@@ -17,6 +17,12 @@ COMMANDS = {
     "alembic": "from alembic.config import main; main(prog='alembic')",
     "groundtransport": "from groundtransport.cli import main; main(prog_name='groundtransport')",
 }
+SOME_PLACES = """
+import os
+from pathlib import Path
+from tests.shell import Shell, only_some_places
+only_some_places(Shell(Path("."), os.environ["DATABASE_URL"]))
+"""
 
 
 class OwnCode:
@@ -27,6 +33,10 @@ class OwnCode:
         for name in ("groundtransport", "alembic"):
             shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "development.ini", folder)
+
+    def load_some_places(self) -> None:
+        """Migrate, and load so few places that ``init`` is quick: it loads none where there are some."""
+        self.python(SOME_PLACES)
 
     def file(self, path: str, text: str) -> Path:
         """Write a file of the copy, such as ``groundtransport/kinds/shuttle.py``."""

@@ -69,7 +69,7 @@ def parts(engine: Engine) -> dict[str, str]:
             "WHERE attname = 'search_text' AND attrelid IN (SELECT oid FROM pg_class WHERE relkind = 'r')"
         )
     with engine.connect() as connection:
-        found = {name: sql for name, sql in connection.execute(text(query))}
+        found = {row[0]: row[1] for row in connection.execute(text(query))}
     return {name: re.sub(r"\s+", " ", sql or "") for name, sql in found.items()}
 
 
@@ -88,6 +88,7 @@ def test_two_kinds_and_an_upgrade_of_ours_between_them(own: OwnCode, engine: Eng
     path, code, commands = readme_kind()
     newest = max(file.name[:4] for file in (own.folder / "alembic" / "versions").glob("*.py"))
     following = f"{int(newest) + 1:04}"
+    own.load_some_places()
     own.run(".venv/bin/groundtransport init")
     without = parts(engine)
 
