@@ -75,7 +75,7 @@ class _Keys:
 
     def __init__(self, kind: Kind, country: str, values: Mapping[str, Any]) -> None:
         self.country, self.phone_names, self.link_names = country, phones(kind), links(kind)
-        self.label = kind.label
+        self.label = kind.label or ""
         self.written = (values.get(kind.label) if kind.label else None) or ""
         self.name = name_key(self.written)
         self.hosts = {host for text in _texts(values, self.link_names) if (host := host_of(text))}
