@@ -72,15 +72,6 @@ def create(connection: Connection, facts: Indexed, say: Callable[[str], None]) -
         _execute(connection, *dialect_of(connection).fill(facts))
 
 
-def create_indexes_concurrently(connection: Connection, facts: Indexed, say: Callable[[str], None]) -> None:
-    """Make the indexes that a PostgreSQL table lacks, while others write. The connection is in autocommit."""
-    prepare(connection)
-    lacking = [part for part in missing(connection, facts) if part.kind == "index"]
-    for number, part in enumerate(lacking, 1):
-        say(f"{facts.table}: {part.name} ({number} of {len(lacking)})")
-        _execute(connection, part.drop, part.create_concurrently)
-
-
 def drop(connection: Connection, facts: Indexed, *, indexes: bool = True) -> None:
     """Remove what a table has besides its columns; without ``indexes``, those of sorts stay."""
     for part in reversed(list(dialect_of(connection).parts(facts))):
