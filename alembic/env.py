@@ -33,17 +33,6 @@ def folders() -> list[Path]:
     return [migration.folder_of(name) for name in names]
 
 
-def all_heads_if_current(migration_context: Any) -> None:
-    """Let Alembic see that a database is up to date whose own revisions imply ours.
-
-    A revision that an applied one depends on is not in ``alembic_version``. Autogenerate compares that table with the
-    heads of every branch, and would refuse.
-    """
-    applied = migration_context.get_current_heads()
-    if frozenset(applied) == migration.heads_of(folders()):
-        migration_context.get_current_heads = lambda: tuple(context.script.get_heads())
-
-
 def in_own_branch(_context: Any, _revision: Any, directives: list[Any]) -> None:
     """Put a new revision for which no place was named into the deployment's own branch, in the last version location.
 
@@ -56,7 +45,7 @@ def in_own_branch(_context: Any, _revision: Any, directives: list[Any]) -> None:
     heads = context.script.get_revisions("heads")
     own = [head.revision for head in heads if migration.OWN in head.branch_labels]
     script.version_path = str(places[-1])
-    script.depends_on = [head.revision for head in heads if head.revision not in own]
+    script.depends_on = [head.revision for head in heads if head.revision not in own] or None
     script.head = own or "base"
     script.branch_label = None if own else migration.OWN
 
@@ -73,8 +62,6 @@ def run() -> None:
             transaction_per_migration=False,
             process_revision_directives=in_own_branch,
         )
-        if "revision_context" in context.get_context().opts:  # a revision is written, or the models are compared
-            all_heads_if_current(context.get_context())
         with context.begin_transaction():
             context.run_migrations()
 
