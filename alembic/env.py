@@ -3,10 +3,12 @@
 import os
 from functools import partial
 from logging.config import fileConfig
+from pathlib import Path
+from typing import Any
 
 from alembic import context
 
-from groundtransport import db, kinds, settings
+from groundtransport import db, kinds, migration, settings
 from groundtransport.accounts import models as accounts
 from groundtransport.accounts.secondfactor import models as secondfactor
 from groundtransport.audit import models as audit
@@ -25,6 +27,29 @@ def engine():
     return db.make_engine(settings.read(dict(ini.items("app:main", raw=False)), os.environ))
 
 
+def folders() -> list[Path]:
+    """Return the version locations; where the ini names none, Alembic looks beside this file alone."""
+    names = context.config.get_version_locations_list() or [str(Path(__file__).parent / "versions")]
+    return [migration.folder_of(name) for name in names]
+
+
+def in_own_branch(_context: Any, _revision: Any, directives: list[Any]) -> None:
+    """Put a new revision for which no place was named into the deployment's own branch, in the last version location.
+
+    It depends on our newest revision. One of ours names its place: ``--head 0014 --rev-id 0015 --version-path
+    groundtransport/migrations/versions``.
+    """
+    places, script = folders(), directives[0]
+    if len(places) < 2 or script.head not in (None, "head") or script.version_path:
+        return
+    heads = context.script.get_revisions("heads")
+    own = [head.revision for head in heads if migration.OWN in head.branch_labels]
+    script.version_path = str(places[-1])
+    script.depends_on = [head.revision for head in heads if head.revision not in own] or None
+    script.head = own or "base"
+    script.branch_label = None if own else migration.OWN
+
+
 def run() -> None:
     # Not `begin()`: Alembic opens the transaction, and on SQLite that is BEGIN IMMEDIATE, so two starts do not race.
     with db.writing(db.indexing(engine())).connect() as connection:
@@ -35,6 +60,7 @@ def run() -> None:
             compare_type=True,
             include_name=partial(is_ours, tables=db.Base.metadata.tables),
             transaction_per_migration=False,
+            process_revision_directives=in_own_branch,
         )
         with context.begin_transaction():
             context.run_migrations()

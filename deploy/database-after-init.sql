@@ -2,4 +2,4 @@
 -- change the activity log nor claim another revision.
 REVOKE UPDATE, DELETE ON admin_activity, audit_mark FROM groundtransport;
 REVOKE UPDATE ON security_event FROM groundtransport;
-REVOKE INSERT, UPDATE, DELETE ON alembic_version FROM groundtransport;
+REVOKE INSERT, UPDATE, DELETE ON alembic_version, search_layout FROM groundtransport;

@@ -1,6 +1,7 @@
 """The Airport Ground-Transport Administration Service."""
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 __version__ = "1.0.0"
@@ -17,7 +18,7 @@ def main(global_config: dict[str, str], **ini: str) -> Any:
 
     with Configurator(settings=ini) as config:
         config.registry["settings"] = settings.read(ini)
-        config.registry["migration"] = migration.head()
+        config.registry["heads"] = migration.heads(_ini(global_config))
         config.include("groundtransport.db")
         config.include("groundtransport.security")
         config.include("groundtransport.resources")
@@ -31,3 +32,9 @@ def main(global_config: dict[str, str], **ini: str) -> Any:
         config.include("groundtransport.dashboard")
         config.include("groundtransport.web.request.complete")
         return config.make_wsgi_app()
+
+
+def _ini(global_config: dict[str, str]) -> Path | None:
+    """Return the ini file that the application was configured by; None if it was none."""
+    file = global_config.get("__file__")
+    return Path(file) if file else None

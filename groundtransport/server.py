@@ -21,6 +21,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from sqlalchemy.exc import DBAPIError
 from waitress import create_server, wasyncore
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
@@ -31,7 +32,9 @@ from waitress.trigger import trigger
 from waitress.utilities import RequestEntityTooLarge
 
 from groundtransport.accounts.securitylog import write_counts
+from groundtransport.i18n import translated
 from groundtransport.lane import Lane
+from groundtransport.records.layout import why_not_ready
 from groundtransport.settings import ANONYMOUS_BODY_LIMIT, SettingsError
 from groundtransport.web.guard import HEADERS
 
@@ -171,6 +174,7 @@ def serve(app: Any, global_conf: Any = None, *, drain: str = "0", **settings: st
     _share_heaps()
     sockets: dict[int, Any] = {}
     try:
+        _refuse_outdated_searches(app)
         # select() breaks at the 1,024th descriptor.
         server = _listen(app, sockets, {"asyncore_use_poll": "true", **settings})
     except StartError as error:
@@ -229,6 +233,16 @@ def _check_ports(listen: str) -> None:
         port = entry.rpartition("]")[2].rpartition(":")[2] if ":" in entry else "8080"
         if not (port.isascii() and port.isdigit() and 1 <= int(port[:6]) <= MAX_PORT):
             raise StartError(f"Cannot listen on {entry}: a port is a number from 1 to {MAX_PORT}.")
+
+
+def _refuse_outdated_searches(app: Any) -> None:
+    """End the start where searches would miss records; a database that is away or not migrated is told by /readyz."""
+    registry = getattr(app, "registry", None)
+    if registry is None:
+        return
+    with suppress(DBAPIError):
+        if reason := why_not_ready(registry["engine"], registry["kinds"].values()):
+            raise StartError(translated(reason))
 
 
 def _width(app: Any) -> int:

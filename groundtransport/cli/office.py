@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from groundtransport import db, settings
 from groundtransport.audit import checkpoints
 from groundtransport.events import Actor
-from groundtransport.migration import current, head
+from groundtransport.migration import current, heads
 
 
 def keep_checkpoints_off_the_terminal() -> None:
@@ -72,9 +72,9 @@ class Office:
         return get_app(str(self.ini)).registry
 
     def check_migrated(self) -> None:
-        """End with a hint unless the database is at the newest revision."""
+        """End with a hint unless the database is at the newest revisions."""
         try:
-            is_current = current(self.engine) == head()
+            is_current = current(self.engine) == heads(self.ini)
         except DBAPIError as error:
             raise click.ClickException(f"The database cannot be reached: {error.orig}") from error
         if not is_current:

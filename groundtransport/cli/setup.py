@@ -3,12 +3,13 @@
 import os
 
 import click
-from sqlalchemy import select
+from sqlalchemy import inspect, select
 from sqlalchemy.exc import DBAPIError
 
-from groundtransport import db, migration
+from groundtransport import db, kinds, migration
 from groundtransport.audit import protection
 from groundtransport.cli.office import Office, pass_office
+from groundtransport.records import upkeep
 from groundtransport.setup_lock import setup_lock
 
 FIRST = "admin"
@@ -28,15 +29,48 @@ def init(office: Office) -> None:
 
 
 def set_up(office: Office) -> None:
-    if migration.current(office.engine) != migration.head():
-        click.echo("Migrating the database ...")
-        migration.upgrade(office.engine)
+    migrate(office)
     with db.writing(office.engine).begin() as connection:
         protection.restore(connection, click.echo)
     load_places(office)
     make_administrator(office)
     seal_anew(office)
+    renew_searches(office)
     fill_choices(office)
+
+
+def migrate(office: Office) -> None:
+    """Apply every revision that the database lacks, ours and the deployment's own."""
+    if migration.current(office.engine) == migration.heads(office.ini):
+        return
+    from alembic.util import CommandError
+
+    click.echo("Migrating the database ...")
+    try:
+        migration.upgrade(office.engine, ini=office.ini)
+    except CommandError as error:
+        raise click.ClickException(f"The database cannot be migrated: {error}") from error
+
+
+def renew_searches(office: Office) -> None:
+    """Make anew what searches read of each kind whose declaration changed, or whose table lacks an index or trigger.
+
+    Raises ClickException, after the others, for a kind whose table is missing.
+    """
+    lacking = []
+    for kind in kinds.kinds().values():
+        if not inspect(office.engine).has_table(kind.table):
+            lacking.append(kind.table)
+            continue
+        with db.writing(db.indexing(office.engine)).begin() as connection:
+            if upkeep.needs_reindex(connection, kind):
+                click.echo(f"Making the search texts, indexes and counters of {kind.name} anew ...")
+                upkeep.reindex(connection, kind, lambda line: click.echo(f"  {line}"))
+    if lacking:
+        raise click.ClickException(
+            f"No migration makes the table of {', '.join(lacking)}: "
+            f"run alembic -c {office.ini} revision --autogenerate, then this again"
+        )
 
 
 def load_places(office: Office) -> None:

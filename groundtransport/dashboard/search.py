@@ -41,6 +41,15 @@ def _found(context: Admin, request: Request, kind: Kind, q: str) -> dict[str, An
     actions = of_rows(request, collection, query.state())
     for row in page.rows:
         row["label"] = label_of(kind, row, row["id"])
+        row["aside"] = _aside(kind, row)
         row["actions"] = actions(row["id"])
         row["open"] = list_address(request, kind, query.state() + f"&view={row['id']}")
     return {"kind": kind, "page": page, "all": list_address(request, kind, query.state())}
+
+
+def _aside(kind: Kind, row: dict[str, Any]) -> list[str]:
+    """Return what else tells a record: what its list shows, then its place and its phone."""
+    last = [name for name in (kind.place, kind.phone) if name]
+    apart = {"airport_name", kind.label, *last}
+    names = [name for name in kind.columns if name not in apart and not kind.fields[name].choices]
+    return [kind.fields[name].shown(row[name]) for name in (*names, *last) if row[name]]

@@ -22,8 +22,11 @@ class TrigramsMissing(RuntimeError):
     """The database may not have the extension that searches need; the message says what to do."""
 
 
+DIALECTS: dict[str, ModuleType] = {"sqlite": sqlite, "postgresql": postgresql}
+
+
 def dialect_of(connection: Connection) -> ModuleType:
-    return postgresql if connection.dialect.name == "postgresql" else sqlite
+    return DIALECTS[connection.dialect.name]
 
 
 def every_table(metadata: MetaData) -> Iterator[Indexed]:
@@ -67,15 +70,6 @@ def create(connection: Connection, facts: Indexed, say: Callable[[str], None]) -
     if any(part.kind != "index" for part in lacking):
         say(f"{facts.table}: the index of searches and the counters")
         _execute(connection, *dialect_of(connection).fill(facts))
-
-
-def create_indexes_concurrently(connection: Connection, facts: Indexed, say: Callable[[str], None]) -> None:
-    """Make the indexes that a PostgreSQL table lacks, while others write. The connection is in autocommit."""
-    prepare(connection)
-    lacking = [part for part in missing(connection, facts) if part.kind == "index"]
-    for number, part in enumerate(lacking, 1):
-        say(f"{facts.table}: {part.name} ({number} of {len(lacking)})")
-        _execute(connection, part.drop, part.create_concurrently)
 
 
 def drop(connection: Connection, facts: Indexed, *, indexes: bool = True) -> None:

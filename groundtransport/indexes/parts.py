@@ -20,11 +20,6 @@ class Part:
         on = f" ON {self.on}" if self.on else ""
         return f"DROP {self.kind.upper()} IF EXISTS {self.name}{on}"
 
-    @property
-    def create_concurrently(self) -> str:
-        """The statement that hinders no writer, for PostgreSQL; only an index has one."""
-        return self.create.replace("CREATE INDEX ", "CREATE INDEX CONCURRENTLY ", 1)
-
 
 def gap_indexes(facts: Indexed, key: Callable[[str, str], str]) -> Iterator[Part]:
     """Yield the indexes of the rows that have nothing in a gap's columns; ``key`` is what lists sort a column by."""

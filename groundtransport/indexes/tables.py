@@ -1,6 +1,6 @@
 """The tables of the counters. Triggers keep them; nothing else writes to them but ``reindex``."""
 
-from sqlalchemy import String
+from sqlalchemy import String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from groundtransport.db import Base, Id
@@ -42,3 +42,11 @@ class RecordChange(Base):
     choice: Mapped[str] = mapped_column(String(64))
     block: Mapped[int] = mapped_column(Id)
     n: Mapped[int] = mapped_column(Id)
+
+
+class SearchLayout(Base):
+    """The layout by which the search texts of a kind were made (records/layout.py); written by ``reindex`` alone."""
+
+    __tablename__ = "search_layout"
+    kind: Mapped[str] = mapped_column(String(64), primary_key=True)
+    layout: Mapped[str] = mapped_column(Text)

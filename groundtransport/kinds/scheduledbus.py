@@ -76,5 +76,8 @@ KIND = Kind(
         "company_address": ("company_address",),
         "company_phone": ("company_phone1",),
     },
+    label="company_name",
+    phone="company_phone1",
+    place="city",
     collection=ScheduledBuses,
 )

@@ -61,4 +61,7 @@ KIND = Kind(
         "company_address": ("company_address",),
         "company_phone": ("company_phone1", "company_phone2", "company_phone3"),
     },
+    label="company_name",
+    phone="company_phone1",
+    place="city",
 )

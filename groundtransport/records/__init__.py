@@ -7,11 +7,14 @@ import orjson
 from pyramid.config import Configurator
 from pyramid.renderers import JSON
 
-from groundtransport.records.kind import add_kind
+from groundtransport.records.kind import Kind, add_kind
+from groundtransport.records.layout import why_not_ready
 
 
 def includeme(config: Configurator) -> None:
-    config.registry["kinds"] = {}
+    kinds: dict[str, Kind] = {}
+    config.registry["kinds"] = kinds
+    config.registry["readiness"].append(lambda: why_not_ready(config.registry["engine"], kinds.values()))
     config.add_directive("add_kind", add_kind)
     renderer = JSON()
     renderer.add_adapter(datetime, lambda moment, _: moment.isoformat())

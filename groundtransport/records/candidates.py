@@ -31,7 +31,7 @@ WORDS = 3  # of a name, the longest, that a text must hold
 
 def identifying(kind: Kind) -> list[str]:
     """Return what a company is known by at an airport: a change there is worth another look."""
-    fields = [name for name, field in kind.fields.items() if name == "company_name" or field.is_phone or field.is_link]
+    fields = [name for name, field in kind.fields.items() if name == kind.label or field.is_phone or field.is_link]
     return ["airport_id", *fields]
 
 
@@ -95,7 +95,7 @@ def _written_alike(kind: Kind, reasons: tuple[str, ...]) -> Iterator[tuple[Colum
     """Yield conditions that the index of a sort answers, each with its key."""
     columns = kind.model.__table__.c
     if "name" in reasons:
-        yield _from_to(columns.company_name, "name")
+        yield _from_to(columns[kind.label], "name")
     if "phone" in reasons:
         names = phones(kind)
         spellings = [_sought("phone", number) for number in range(len(names) * SPELLINGS)]

@@ -134,7 +134,7 @@ class CreateViews(FormViews):
             form = RecordForm(self.request, self.kind, values=kept.fields)
             return self.page_again(form, kept.state, **kept.page)
         form = RecordForm(self.request, self.kind, values=start(self.context, self.request, query))
-        form.focus("company_name" if form.place.airport else "airport_name")
+        form.focus((self.kind.label if form.place.airport else None) or "airport_name")
         return self.page(form, query.state())
 
     @view_config(request_method="POST")

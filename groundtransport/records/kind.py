@@ -15,7 +15,9 @@ class Kind:
     """A kind of record.
 
     ``name`` stands in addresses and in the activity log; ``filters`` maps the name of each text filter to the fields
-    it looks in, and all of them together are what a search looks in, besides the airport.
+    it looks in, and all of them together are what a search looks in, besides the airport. ``label``, ``phone`` and
+    ``place`` name the fields that tell people which record it is, how to call it and where it stops; None for a kind
+    that has no such field. Nothing but these, and ``airport_name``, may be assumed of a kind.
     """
 
     name: str
@@ -25,6 +27,9 @@ class Kind:
     schema: type[colander.MappingSchema]
     columns: tuple[str, ...]  # of the list, by field name
     filters: Mapping[str, tuple[str, ...]]
+    label: str | None = None
+    phone: str | None = None
+    place: str | None = None
     grants: tuple[Any, ...] = ()  # ACL entries besides those of the whole back office
     collection: type[resources.Collection] = resources.Collection
     record: type[resources.Record] = resources.Record
@@ -38,6 +43,10 @@ class Kind:
     def __post_init__(self) -> None:
         object.__setattr__(self, "form", self.schema())
         object.__setattr__(self, "fields", {node.name: node for node in self.form.children})
+        named = {*self.columns, *(field for fields in self.filters.values() for field in fields)}
+        named |= {name for name in (self.label, self.phone, self.place) if name}
+        if unknown := named - set(self.fields):
+            raise ValueError(f"the kind {self.name} declares no field {', '.join(sorted(unknown))}")
 
 
 def add_kind(config: Configurator, kind: Kind) -> None:
@@ -50,5 +59,5 @@ def add_kind(config: Configurator, kind: Kind) -> None:
 
 
 def label_of(kind: Kind, values: Mapping[str, Any], record_id: int) -> str:
-    """Return what people call a record: its company, else its number."""
-    return str(values.get("company_name") or f"{kind.title} {record_id}")
+    """Return what people call a record: the value of its label, else its kind and number."""
+    return str((kind.label and values.get(kind.label)) or f"{kind.title} {record_id}")

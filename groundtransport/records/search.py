@@ -29,7 +29,7 @@ def search_text(kind: Kind, values: Mapping[str, Any]) -> str:
     parts = [fold(values["airport_name"])]
     for fields in kind.filters.values():
         parts.append(FIELD.join(fold(values.get(name) or "") for name in fields))
-    parts.append(FIELD.join(digits(fold(values.get(name) or "")) for name in _phones(kind)))
+    parts.append(FIELD.join(digits(fold(values.get(name) or "")) for name in phones(kind)))
     marks = [fold(values["airport_code"]), *(_mark(kind, name, values.get(name)) for name in choices(kind))]
     parts.append(MARK + "".join(mark + MARK for mark in marks if mark))
     return PART.join(parts)
@@ -201,7 +201,7 @@ def _filter(kind: Kind, name: str, text: str) -> _Piece:
     sought = fold(text).strip()
     if len(sought) > TEXT_MAX:
         return _Piece(("filter", name, False), "", is_impossible=True)
-    looks_in_phones = set(kind.filters.get(name, ())) & set(_phones(kind))
+    looks_in_phones = set(kind.filters.get(name, ())) & set(phones(kind))
     if looks_in_phones and _PHONE.fullmatch(sought.replace(" ", "")):
         number = digits(sought)
         term = _term(sought, number)
@@ -210,5 +210,6 @@ def _filter(kind: Kind, name: str, text: str) -> _Piece:
     return _Piece(("filter", name, bool(term)), sought, "", term)
 
 
-def _phones(kind: Kind) -> Iterable[str]:
+def phones(kind: Kind) -> Iterable[str]:
+    """Return the names of the fields whose digits make the part of telephone numbers."""
     return [name for name, node in kind.fields.items() if getattr(node, "is_phone", False)]

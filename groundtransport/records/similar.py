@@ -81,7 +81,7 @@ def _askable(kind: Kind, values: Mapping[str, Any]) -> dict[str, str]:
 
 def _more(kind: Kind, values: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what people tell two records of one company apart by."""
-    names = [name for name in kind.columns if name not in ("airport_name", "company_name")]
+    names = [name for name in kind.columns if name not in ("airport_name", kind.label)]
     return tuple(kind.fields[name].shown(values[name]) for name in names if values[name])
 
 
@@ -90,7 +90,8 @@ class _Keys:
 
     def __init__(self, kind: Kind, country: str, values: Mapping[str, Any]) -> None:
         self.country, self.phone_names, self.link_names = country, phones(kind), links(kind)
-        self.written = values.get("company_name") or ""
+        self.label = kind.label or ""
+        self.written = (values.get(kind.label) if kind.label else None) or ""
         self.name = name_key(self.written)
         self.hosts = {host for text in _texts(values, self.link_names) if (host := host_of(text))}
         self.numbers = {text: number for text in _texts(values, self.phone_names) if (number := self._number(text))}
@@ -127,7 +128,7 @@ class _Keys:
 
     def shared_with(self, other: Mapping[str, Any]) -> tuple[str, ...]:
         is_same = {
-            "name": bool(self.name) and self.name == name_key(other["company_name"] or ""),
+            "name": bool(self.name) and self.name == name_key(other[self.label] or ""),
             "phone": any(self._number(text) in self.phones for text in self._if(self.phones, other, self.phone_names)),
             "web": any(host_of(text) in self.hosts for text in self._if(self.hosts, other, self.link_names)),
         }

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select, text
 
 from groundtransport.indexes import build, facts_of
+from groundtransport.records import layout
 from groundtransport.records.kind import Kind
 from groundtransport.records.search import search_text
 
@@ -21,6 +22,8 @@ def check(connection: Connection, kind: Kind) -> Iterator[str]:
     if lacking:
         yield f"{kind.name}: missing: {', '.join(lacking)}"
         return
+    if layout.outdated(connection, [kind]):
+        yield f"{kind.name}: the search texts were made for other filters or fields"
     stale = [record_id for record_id, _ in stale_texts(connection, kind)]
     if stale:
         named = ", ".join(map(str, stale[:SHOWN])) + (" ..." if len(stale) > SHOWN else "")
@@ -64,4 +67,11 @@ def reindex(connection: Connection, kind: Kind, say: Callable[[str], None]) -> i
         chunk = stale[start : start + CHUNK]
         connection.execute(renew, [{"id": record_id, "text": right} for record_id, right in chunk])
     build.create(connection, facts, say)
+    layout.store(connection, kind)
     return len(stale)
+
+
+def needs_reindex(connection: Connection, kind: Kind) -> bool:
+    """Whether a kind's search texts are of another layout, or a part of its table is missing. (It reads no records.)"""
+    facts: Any = facts_of(kind.model.__table__)
+    return bool(layout.outdated(connection, [kind]) or build.missing(connection, facts))

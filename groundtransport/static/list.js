@@ -261,7 +261,7 @@
     const show = (value, type, row, meta) => {
       if (type !== "display") return isData ? value : "";
       if (!("id" in row)) return copyOf(served[meta.row].cells[meta.col]); // as the server rendered it
-      const linked = row.company_name && names.includes("company_name") ? "company_name" : firstColumn;
+      const linked = row[rows.labelField] && names.includes(rows.labelField) ? rows.labelField : firstColumn;
       return rows.cell(header, value, row, form, name === linked);
     };
     const className = name === "actions" ? name : `col-${name}`;

@@ -70,7 +70,9 @@
     choice: (value, words, label) => element("span", { class: `badge status-${value}` }, label(value)),
   };
 
-  const labelOf = (row) => row.company_name || row.airport_name;
+  // The field that the kind declares as its label; not each has one.
+  const labelField = document.querySelector("#records")?.dataset.labelField;
+  const labelOf = (row) => row[labelField] || row.airport_name;
 
   function actions(row) {
     const one = { name: labelOf(row) };
@@ -101,5 +103,5 @@
     return isLink && manner !== "phone" ? element("a", { href: row.actions.view, "data-view": row.actions.view }, shown) : shown;
   }
 
-  window.rows = { cell, labelOf, together };
+  window.rows = { cell, labelField, labelOf, together };
 })();

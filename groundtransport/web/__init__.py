@@ -36,6 +36,7 @@ accept_multipart.options = ("accept_multipart",)  # type: ignore[attr-defined]  
 
 def includeme(config: Configurator) -> None:
     config.add_settings({"jinja2.trim_blocks": "true", "jinja2.lstrip_blocks": "true", "jinja2.undefined": "strict"})
+    config.registry["readiness"] = []  # functions that say why /readyz must answer 503, or nothing
     config.include("groundtransport.i18n")
     config.include("pyramid_jinja2")
     config.add_jinja2_search_path("groundtransport:web/templates")

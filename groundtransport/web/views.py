@@ -25,14 +25,15 @@ def healthz(context: Root, request: Request) -> Response:
 
 @view_config(context=Root, name="readyz", request_method="GET", permission=NO_PERMISSION_REQUIRED)
 def readyz(context: Root, request: Request) -> Response:
-    """The database can be reached, is migrated and not known to be damaged, and the process goes on; else 503."""
+    """Answer 200 if the database is migrated, undamaged and fits the code, and the process is not ending; else 503."""
     if request.registry.get("is_ending"):
         raise HTTPServiceUnavailable(_("The service is about to end."))
     if request.registry["settings"].is_sqlite and not sqlite.is_sound(request.registry["engine"]):
         raise HTTPServiceUnavailable(_("The database file is damaged: bring back a backup."))
-    current = migration.current(request.registry["engine"])
-    if current != request.registry["migration"]:
+    if migration.current(request.registry["engine"]) != request.registry["heads"]:
         raise HTTPServiceUnavailable(_("The database is not migrated: run groundtransport init."))
+    for reason in filter(None, (why() for why in request.registry["readiness"])):
+        raise HTTPServiceUnavailable(reason)
     return Response("ready", content_type="text/plain", charset="utf-8")
 
 

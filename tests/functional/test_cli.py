@@ -43,7 +43,7 @@ def small(small_database_url: str, tmp_path: Path) -> Iterator[Shell]:
 
 def test_init_sets_everything_up_and_the_second_time_does_nothing(empty: Shell) -> None:
     said = empty("init")
-    assert migration.current(empty.engine) == migration.head()
+    assert migration.current(empty.engine) == migration.heads()
     assert len(empty.all(Airport.code)) == 7884
     assert "7,884" in said
     assert len(empty.all(City.id)) > 60_000
