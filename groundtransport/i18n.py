@@ -11,6 +11,8 @@ from markupsafe import Markup
 from pyramid.threadlocal import get_current_request
 from translationstring import TranslationString, TranslationStringFactory
 
+from groundtransport.formats import FILTERS
+
 DOMAIN = "groundtransport"
 LANGUAGES = {"en": "English", "es": "Español"}
 DEFAULT = "en"
@@ -83,7 +85,9 @@ def negotiate(request: Any) -> str:
 
 def includeme(config: Any) -> None:
     # Before pyramid_jinja2: its templates know `_` and {% trans %}, with %(name)s for values.
-    config.add_settings({"jinja2.i18n.domain": DOMAIN, "jinja2.newstyle": "true", "jinja2.filters": {"ours": ours}})
+    config.add_settings(
+        {"jinja2.i18n.domain": DOMAIN, "jinja2.newstyle": "true", "jinja2.filters": {"ours": ours, **FILTERS}}
+    )
     config.add_translation_dirs("colander:locale", "groundtransport:locale")
     config.add_request_method(translate)
     config.set_locale_negotiator(negotiate)

@@ -21,6 +21,7 @@ TEMPLATES = sorted(PACKAGE.rglob("*.jinja2"))
 
 # From the ground up; names of one row do not know each other.
 ORDER: tuple[tuple[str, ...], ...] = (
+    ("formats",),
     ("text", "i18n", "settings", "logs", "migration", "turnstile", "lane", "recent"),
     ("sqlite", "postgresql", "sql"),
     ("db",),

@@ -84,7 +84,7 @@
     const tag = row.querySelector(".tag");
     dialog.querySelector("[data-detail-name]").replaceChildren(...(tag ? [tag.cloneNode(true), " "] : []), row.dataset.label);
     const { start, recordsDisplay } = list.table.page.info();
-    const [n, total] = [start + rowsShown().indexOf(row) + 1, recordsDisplay].map((number) => number.toLocaleString());
+    const [n, total] = [start + rowsShown().indexOf(row) + 1, recordsDisplay].map(formatNumber);
     dialog.querySelector("[data-detail-place]").textContent = " · " + t("{n} of {total}", { n, total });
     for (const [name, by] of [["previous", -1], ["next", 1]]) offer(`step=${name}`, neighbor(row, by)?.href);
     offer("edit", row.querySelector("[data-action=edit]")?.getAttribute("href"));

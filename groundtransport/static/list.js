@@ -295,10 +295,11 @@
     order: order(),
     orderMulti: false,
     autoWidth: false,
+    formatNumber,
     createdRow: keepRoles,
     layout: { topStart: null, topEnd: null, bottomStart: "info", bottomEnd: { paging: { firstLast: false, buttons: 5 } } },
     infoCallback: (settings, start, end, max, number, text) =>
-      isGuessed ? t("Showing {start} to {end} of about {number}", { start, end, number: number.toLocaleString("en") }) : text,
+      isGuessed ? t("Showing {start} to {end} of about {number}", { start: formatNumber(start), end: formatNumber(end), number: formatNumber(number) }) : text,
     language: {
       info: t("Showing _START_ to _END_ of _TOTAL_"),
       infoFiltered: t("(filtered from _MAX_)"),

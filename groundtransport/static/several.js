@@ -16,9 +16,9 @@
   const idOf = (box) => box.value.split(".")[0];
 
   function countWords() {
-    if (all.checked) return t("All {n} that match are selected", { n: table.page.info().recordsDisplay.toLocaleString() });
+    if (all.checked) return t("All {n} that match are selected", { n: formatNumber(table.page.info().recordsDisplay) });
     if (chosen.size === 1) return t("1 selected");
-    return t("{n} selected", { n: chosen.size.toLocaleString() });
+    return t("{n} selected", { n: formatNumber(chosen.size) });
   }
 
   function show() {
@@ -34,7 +34,7 @@
     form.toggleAttribute("data-active", isAny);
     none.hidden = !isAny;
     words.textContent = isAny ? countWords() : "";
-    const text = t("All {n} that match", { n: table.page.info().recordsDisplay.toLocaleString() });
+    const text = t("All {n} that match", { n: formatNumber(table.page.info().recordsDisplay) });
     form.querySelector("[data-all] span").textContent = text;
     // What was selected on other pages goes along.
     for (const field of form.querySelectorAll("[data-away]")) field.remove();
