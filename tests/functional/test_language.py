@@ -67,6 +67,7 @@ def escaped(page: str) -> list[str]:
         while (shorter := re.sub(r"⟦[^⟦⟧]*⟧", "", rest)) != rest:
             rest = shorter
         rest = re.sub(NAMES, "", rest, flags=re.VERBOSE)
+        rest = re.sub(r"\b\d{1,2} [a-z]{3,4}\b( \d{4})?", "", rest)  # a day, which Babel writes
         rest = re.sub(r"\bD\d+\w*|\bthe-\w+|\b[A-Z]{3}\b|John F Kennedy International Airport", "", rest)
         if re.search(r"[A-Za-z]{2}", rest):
             found.append(" ".join(text.split()))
