@@ -11,6 +11,8 @@ from markupsafe import Markup
 from pyramid.threadlocal import get_current_request
 from translationstring import TranslationString, TranslationStringFactory
 
+from groundtransport.formats import FILTERS
+
 DOMAIN = "groundtransport"
 LANGUAGES = {"en": "English", "es": "Español"}
 DEFAULT = "en"
@@ -52,6 +54,16 @@ def ours(text: str) -> str:
     return translated(text, get_current_request().localizer)
 
 
+COMMAND_LINE = " (command line)"  # behind the name of who acts there; stored, therefore in English
+
+
+def person(actor: str) -> str:
+    """The filter of templates for who did something: ``{{ entry.actor|person }}``."""
+    if not actor.endswith(COMMAND_LINE):
+        return actor
+    return ours(_("${name} (command line)", mapping={"name": actor.removesuffix(COMMAND_LINE)}))
+
+
 @lru_cache(4096)  # a few hundred texts, by two languages
 def _looked_up(localizer: Any, text: str) -> Markup:
     return Markup(localizer.translate(text, domain=DOMAIN))  # noqa: S704  # nosec B704 # a text of ours
@@ -83,7 +95,13 @@ def negotiate(request: Any) -> str:
 
 def includeme(config: Any) -> None:
     # Before pyramid_jinja2: its templates know `_` and {% trans %}, with %(name)s for values.
-    config.add_settings({"jinja2.i18n.domain": DOMAIN, "jinja2.newstyle": "true", "jinja2.filters": {"ours": ours}})
+    config.add_settings(
+        {
+            "jinja2.i18n.domain": DOMAIN,
+            "jinja2.newstyle": "true",
+            "jinja2.filters": {"ours": ours, "person": person, **FILTERS},
+        }
+    )
     config.add_translation_dirs("colander:locale", "groundtransport:locale")
     config.add_request_method(translate)
     config.set_locale_negotiator(negotiate)

@@ -22,6 +22,7 @@ TEMPLATES = sorted(PACKAGE.rglob("*.jinja2"))
 
 # From the ground up; names of one row do not know each other.
 ORDER: tuple[tuple[str, ...], ...] = (
+    ("formats",),
     ("text", "i18n", "settings", "logs", "migration", "setup_lock", "turnstile", "lane", "recent", "deadline"),
     ("sqlite", "postgresql", "sql"),
     ("outcome",),

@@ -14,12 +14,21 @@ from groundtransport.accounts.models import AdminUser
 from groundtransport.accounts.securitylog import Event, record, stranger
 from groundtransport.i18n import _
 from groundtransport.resources import Root
+from groundtransport.security import Permission
 from groundtransport.web.errors import prefers_json, problem
 from groundtransport.web.fields import submitted
+from groundtransport.web.layout import DENIAL, DENIALS
 from groundtransport.web.links import is_ours, next_address
 
 REFUSED = _("The user name or the password is wrong.")
 TOO_LATE = _("The sign-in took too long. Please begin again.")
+
+
+def denial(permission: str) -> str:
+    """Return what the lack of a permission means, in words; "" without one."""
+    if not permission:
+        return ""
+    return DENIALS[Permission(permission)] if permission in set(Permission) else DENIAL
 
 
 @view_defaults(context=Root, name="login", permission=NO_PERMISSION_REQUIRED, renderer="login.jinja2")
@@ -86,7 +95,8 @@ class Login:
     def _page(self, target: str, **values: str) -> dict[str, Any]:
         identity = self.request.session.identity
         page = {"username": "", "error": "", "missing": "", "next": target if is_ours(target) else ""}
-        return {**page, **values, "signed_in": identity}
+        page |= values
+        return {**page, "denial": denial(page["missing"]) if identity else "", "signed_in": identity}
 
 
 @view_config(context=Root, name="logout", request_method="POST", permission=NO_PERMISSION_REQUIRED)

@@ -14,7 +14,7 @@ from pyramid.view import view_config, view_defaults
 from sqlalchemy import ColumnElement, or_, select
 
 from groundtransport.accounts.models import SecurityEvent
-from groundtransport.accounts.securitylog import REFUSALS, Event, record
+from groundtransport.accounts.securitylog import COMMAND_LINE, REFUSALS, Event, record
 from groundtransport.accounts.users import normal_name
 from groundtransport.audit.query import day, days
 from groundtransport.audit.views import CSV_MAX, csv_of, csv_response
@@ -22,6 +22,7 @@ from groundtransport.i18n import _
 from groundtransport.records.query import only_once, read_page
 from groundtransport.resources import Security
 from groundtransport.security import Permission
+from groundtransport.web.layout import ROLES
 
 NAMES = ("event", "person", "address", "from", "to")
 TITLES = {
@@ -44,6 +45,35 @@ TITLES = {
     Event.PRUNED: _("Old events removed"),
     Event.RESEALED: _("Signing key replaced"),
     Event.LEFT_OUT: _("Events left out: too many"),
+}
+# The details of events, which are stored in English: their names, and such values as are words.
+WORDS: dict[str, str] = {
+    **{str(role): text for role, text in ROLES.items()},
+    COMMAND_LINE: _("command line"),
+    "role": _("role"),
+    "before": _("before"),
+    "after": _("after"),
+    "because": _("reason"),
+    "what": _("what"),
+    "session": _("session"),
+    "second_factor": _("second factor"),
+    "permission": _("permission"),
+    "method": _("method"),
+    "path": _("path"),
+    "kind": _("kind"),
+    "record": _("record"),
+    "entries": _("entries"),
+    "activity log": _("activity log"),
+    "security log": _("security log"),
+    "all": _("all"),
+    "all others": _("all others"),
+    "set up": _("set up"),
+    "switched off": _("switched off"),
+    "reset": _("reset"),
+    "new recovery codes": _("new recovery codes"),
+    "disabled": _("account disabled"),
+    "second factor": _("second factor"),
+    "asked again on the profile": _("password asked again on the profile"),
 }
 HEADER = ("number", "time (UTC)", "event", "person", "about", "address", "request", "details")
 
@@ -107,6 +137,7 @@ class SecurityViews:
             "older": self.query.state(before=events[-1].id) if older else "",
             "query": self.query,
             "titles": TITLES,
+            "words": WORDS,
             "refusals": REFUSALS,
             "csv_max": CSV_MAX,
             "is_cut": (newer or older) and self._is_cut(),

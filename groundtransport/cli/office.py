@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from groundtransport import db, settings
 from groundtransport.audit import checkpoints
 from groundtransport.events import Actor
+from groundtransport.i18n import COMMAND_LINE
 from groundtransport.migration import current, heads
 
 
@@ -87,7 +88,7 @@ class Office:
             name = getpass.getuser()
         except (OSError, KeyError):
             name = "unknown"
-        return Actor(f"{name} (command line)"[:64], batch=f"{doing}-{secrets.token_hex(6)}")
+        return Actor(f"{name}{COMMAND_LINE}"[:64], batch=f"{doing}-{secrets.token_hex(6)}")
 
 
 pass_office = click.make_pass_decorator(Office)

@@ -7,8 +7,9 @@ from pyramid.config import Configurator
 from pyramid.request import Request
 from pyramid.view import view_config
 
-from groundtransport.audit.views import entries, for_page
+from groundtransport.audit.views import for_page
 from groundtransport.dashboard import figures
+from groundtransport.dashboard.latest import latest_entries
 from groundtransport.dashboard.weeks import last_weeks
 from groundtransport.resources import Admin
 from groundtransport.security import Permission
@@ -39,7 +40,7 @@ def dashboard(context: Admin, request: Request) -> dict[str, Any]:
         ],
         "airports": figures.busiest(dbsession, kinds, BUSIEST),
         "weeks": last_weeks(dbsession, datetime.now(UTC).date()),
-        "entries": for_page(request, entries(dbsession, 0, LATEST)),
+        "entries": for_page(request, latest_entries(dbsession, LATEST)),
     }
 
 

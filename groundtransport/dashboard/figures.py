@@ -56,6 +56,11 @@ class Busy:
     def total(self) -> int:
         return sum(self.numbers.values())
 
+    @property
+    def main_kind(self) -> str:
+        """The kind with most records at the airport."""
+        return max(self.numbers, key=lambda name: self.numbers[name])
+
 
 def total(dbsession: Session, kind: Kind) -> int:
     return counters.total(dbsession, kind)

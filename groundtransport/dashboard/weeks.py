@@ -4,9 +4,12 @@ The log counts its entries without gaps, so a day's number is the distance betwe
 into the index on time as there are days, however much was done on them.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
+from statistics import median_low
 
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
@@ -15,6 +18,7 @@ from groundtransport.audit.models import AdminActivity, AuditHead
 
 WEEKS = 8
 DAYS = 7  # of a week, which begins on Monday (ISO 8601)
+UNUSUAL = 10  # times as many changes as on a usual day ask for a logarithmic scale
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,24 @@ class Weeks:
     def top(self) -> int:
         """The upper end of a chart's scale: the next 1, 2 or 5 with noughts."""
         return next(top for top in _rounds() if top >= self.most)
+
+    @cached_property
+    def is_logarithmic(self) -> bool:
+        """Whether one day, of an import for instance, would leave nothing to see of the usual ones."""
+        numbers = [day.number for day in self.days if day.number]
+        return bool(numbers) and self.most > UNUSUAL * median_low(numbers)
+
+    @property
+    def lines(self) -> list[int]:
+        """The numbers that the scale names: its end, and the half or the powers of ten below."""
+        if self.is_logarithmic:
+            return [*(10**power for power in range(1, len(str(self.top))) if 2 * 10**power <= self.top), self.top]
+        return [self.top] if self.top % 2 else [self.top // 2, self.top]
+
+    def height(self, number: int) -> float:
+        """Return the height of a number's bar in percent of the chart's."""
+        part = math.log1p(number) / math.log1p(self.top) if self.is_logarithmic else number / self.top
+        return round(100 * part, 2)
 
 
 def _rounds() -> Iterator[int]:

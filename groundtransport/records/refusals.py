@@ -70,11 +70,17 @@ def conflict(exception: Conflict, request: Request) -> Response:
         return problem(request, 409, STALE, current=current(request, row))
     views, state = EditViews(request.context, request), sent_query(request, kind).state()
     clashing = {clash.name for clash in merge.clashes}
+    now = views.writer.values(row)
     values = {
         "kind": kind,
         "label": views.label,
         "clashes": merge.clashes,
         "has_before": any(clash.before != clash.theirs for clash in merge.clashes) and merge.knows_before,
+        "merged": [
+            (kind.fields[name], value, name in merge.taken)
+            for name, value in merge.values.items()
+            if name not in clashing and (name in merge.taken or value != now[name])
+        ],
         "settled": [(name, value or "") for name, value in merge.values.items() if name not in clashing],
         "version": row.version,
         "state": state,

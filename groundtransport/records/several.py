@@ -11,6 +11,7 @@ from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
 
+from groundtransport import formats
 from groundtransport.db import now
 from groundtransport.i18n import DOMAIN, _
 from groundtransport.records import batch, listing, screen
@@ -60,7 +61,7 @@ def _moment(text: str) -> datetime:
 
 def names(found: list[str]) -> str:
     """Return a few names, and how many more there are."""
-    more = f" +{len(found) - NAMED:,}" if len(found) > NAMED else ""
+    more = f" +{formats.number(len(found) - NAMED)}" if len(found) > NAMED else ""
     return ", ".join(found[:NAMED]) + more
 
 
@@ -164,12 +165,16 @@ class SeveralViews:
         pluralize, translate = self.request.localizer.pluralize, self.request.translate
         done, left = len(report.done), sum(map(len, report.left.values()))
         if done:
-            count = pluralize("${n} record", "${n} records", done, DOMAIN, {"n": f"{done:,}"})
+            count = pluralize("${n} record", "${n} records", done, DOMAIN, {"n": formats.number(done)})
             href = f"/admin/activity?batch={name}"
             say(self.request, words, name=count, href=href, state=self.query.state(), **undo)
         if left or not done:
             text = pluralize(
-                "${n} record stayed as it was.", "${n} records stayed as they were.", left, DOMAIN, {"n": f"{left:,}"}
+                "${n} record stayed as it was.",
+                "${n} records stayed as they were.",
+                left,
+                DOMAIN,
+                {"n": formats.number(left)},
             )
             lines = [f"{translate(reason)}: {names(found)}" for reason, found in report.left.items()]
             say(self.request, text, level="warning", lines=lines)

@@ -23,22 +23,15 @@
 
   // Times
 
-  const two = (number) => String(number).padStart(2, "0");
-
-  function local(at) {
-    const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join("-");
-    return `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
-  }
-
-  // A day by itself has no zone; it is only written shorter.
-  const short = new Intl.DateTimeFormat(document.documentElement.lang, { day: "numeric", month: "short", timeZone: "UTC" });
-  for (const time of document.querySelectorAll("time[data-day]")) time.textContent = short.format(new Date(time.dateTime));
+  const { lang } = document.documentElement;
+  const day = new Intl.DateTimeFormat(lang, { dateStyle: "medium" });
+  const hour = new Intl.DateTimeFormat(lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
   window.showTime = (time) => {
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) return;
     time.title = `${at.toISOString().slice(0, 19).replace("T", " ")} UTC`;
-    time.textContent = local(at);
+    time.textContent = `${day.format(at)}, ${hour.format(at)}`;
   };
   for (const time of document.querySelectorAll("time[datetime]:not([data-day])")) showTime(time);
 

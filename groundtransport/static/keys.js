@@ -1,4 +1,4 @@
-// Keys: single ones for the list, which a person can switch off (WCAG 2.1.4), and Ctrl or Command with S for a form.
+// Keys: single ones for the list, which a person can switch off (WCAG 2.1.4), and Ctrl or Command with S for a form and with K for the search of all records.
 (() => {
   const root = document.documentElement;
   const help = document.querySelector("#keys");
@@ -29,10 +29,19 @@
   }
 
   function search() {
-    const field = document.querySelector("#q");
+    const field = document.querySelector("#q") ?? document.querySelector("#search-all");
     field?.focus();
     field?.select();
     return Boolean(field);
+  }
+
+  // Everywhere, and while somebody types, but not behind a dialog.
+  function searchAll(event) {
+    const field = document.querySelector("#search-all");
+    if (!field || document.querySelector("dialog[open]:modal")) return;
+    event.preventDefault();
+    field.focus();
+    field.select();
   }
 
   const inRow = () => !rowInUse() || document.activeElement.closest("a, button, input");
@@ -72,8 +81,9 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    const isSave = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "s";
-    if (isSave) save(event);
+    const isCommand = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+    if (isCommand && event.key.toLowerCase() === "s") save(event);
+    if (isCommand && event.key.toLowerCase() === "k") searchAll(event);
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (!isOn() || isTyping(event.target)) return;
     const now = keysNow();

@@ -302,11 +302,13 @@
     order: order(),
     orderMulti: false,
     autoWidth: false,
+    formatNumber,
     createdRow: keepRoles,
     layout: { topStart: null, topEnd: null, bottomStart: "info", bottomEnd: { paging: { firstLast: false, buttons: 5 } } },
     infoCallback: (settings, start, end, max, number, text) => {
-      if (isUncounted) return isEnd || end < start ? t("Counting was stopped") : t("Showing {start} to {end}; counting was stopped", { start, end });
-      return isGuessed ? t("Showing {start} to {end} of about {number}", { start, end, number: number.toLocaleString("en") }) : text;
+      const shown = { start: formatNumber(start), end: formatNumber(end) };
+      if (isUncounted) return isEnd || end < start ? t("Counting was stopped") : t("Showing {start} to {end}; counting was stopped", shown);
+      return isGuessed ? t("Showing {start} to {end} of about {number}", { ...shown, number: formatNumber(number) }) : text;
     },
     language: {
       info: t("Showing _START_ to _END_ of _TOTAL_"),
@@ -362,7 +364,7 @@
   document.querySelector("#list-failed button").addEventListener("click", () => table.draw("page"));
 
   // Return how many records match, in words; "" where they were not counted.
-  const matching = () => (isUncounted ? "" : table.page.info().recordsDisplay.toLocaleString());
+  const matching = () => (isUncounted ? "" : formatNumber(table.page.info().recordsDisplay));
 
   window.list = { matching, table, listed, here, state, address, filters, back };
   showState();

@@ -250,7 +250,7 @@ def test_chips_follow_the_filters_and_take_them_away(page: Page, office: Client)
     expect(page.locator("#records tbody tr")).to_have_count(3)
     expect(focused(page)).to_have_attribute("id", "q")
     page.get_by_role("searchbox").fill("nothing like it")
-    expect(page.get_by_text("None of the 3 records matches.")).to_be_visible()
+    expect(page.get_by_text("No records match your search.")).to_be_visible()
     page.get_by_role("link", name="Clear the search and the filters").click()
     expect(page.locator("#records tbody tr")).to_have_count(3)
 
@@ -389,7 +389,7 @@ def test_several_are_changed_after_a_question_and_taken_back(visit: Visit, site:
         expect(page.locator("#several")).to_contain_text("2 selected")
     page.locator("#several-action").select_option("status=inactive")
     page.get_by_role("button", name="Go on").click()
-    expect(page.get_by_role("heading", name="Set Status to Inactive: 2 records")).to_be_visible()
+    expect(page.get_by_role("heading", name="Set Status to Inactive for 2 records?")).to_be_visible()
     page.get_by_role("button", name="Set Status to Inactive").click()
 
     expect(page.locator("#messages")).to_contain_text("2 records were changed.")
@@ -491,7 +491,7 @@ def test_the_keys_can_be_switched_off(page: Page, site: Site) -> None:
     fill(site, KIND, 2)
     page.goto(LIST)
     with page.expect_response("**/admin/profile/preferences"):
-        page.get_by_role("checkbox", name="Single keys work").uncheck()
+        page.get_by_role("checkbox", name="Single-key shortcuts").uncheck()
     for _ in ("at once", "on the next page"):
         page.keyboard.press("/")
         expect(page.get_by_role("searchbox")).not_to_be_focused()
@@ -499,7 +499,7 @@ def test_the_keys_can_be_switched_off(page: Page, site: Site) -> None:
         assert page.locator("#records :focus").count() == 0
         page.goto(LIST)
     with page.expect_response("**/admin/profile/preferences"):
-        page.get_by_role("checkbox", name="Single keys work").check()
+        page.get_by_role("checkbox", name="Single-key shortcuts").check()
     page.keyboard.press("/")
     expect(page.get_by_role("searchbox")).to_be_focused()
 

@@ -83,7 +83,7 @@ def permission_missing(stage: Stage) -> None:
     token = stage.office.site.sign_in(Role.VIEWER)
     stage.page.context.add_cookies([{"name": "groundtransport", "value": token, "url": stage.origin}])
     stage.go("/admin/transit/create")
-    expect(stage.page.get_by_role("alert")).to_contain_text("permission")
+    expect(stage.page.get_by_role("alert")).to_contain_text("does not allow")
 
 
 @state

@@ -9,6 +9,7 @@ from typing import Any
 import colander
 import deform.widget
 
+from groundtransport import formats
 from groundtransport.i18n import _
 from groundtransport.records.fields.bound import Place
 
@@ -66,7 +67,10 @@ class Field(colander.SchemaNode):
     def check_length(self, text: str) -> None:
         if len(text) > self.max_length:
             raise colander.Invalid(
-                self, self.about(_("${field} can have at most ${number} characters."), number=f"{self.max_length:,}")
+                self,
+                self.about(
+                    _("${field} can have at most ${number} characters."), number=formats.number(self.max_length)
+                ),
             )
 
     def empty(self) -> Any:

@@ -40,7 +40,7 @@ class Phone(Field):
         if number is not None and phonenumbers.is_valid_number(number):
             return ""
         return self.about(
-            _("${field} ${number} may be wrong: it is no complete number in ${country}."),
+            _("${field}: ${number} may be wrong. It is not a complete telephone number in ${country}."),
             number=value,
             country=country_name(self.place.country),
         )

@@ -1,0 +1,41 @@
+"""Numbers, days and times as the reader's language writes them: Babel's formats, in templates and in messages.
+
+The scripts write the same by ``Intl`` (``static/texts.js``). Hours count to 24 in every language: the logs are read by
+people of many countries.
+"""
+
+from datetime import date, datetime
+
+from babel.dates import format_date, format_skeleton
+from babel.numbers import format_decimal
+from pyramid.threadlocal import get_current_request
+
+
+def _language() -> str:
+    """Return the language of the request that is being answered; English on the command line."""
+    request = get_current_request()
+    language: str = request.locale_name if request else "en"
+    return language
+
+
+def number(value: int) -> str:
+    """Return a count with the separators of the reader's language: ``6,000`` in English, ``6.000`` in Spanish."""
+    return format_decimal(value, locale=_language())
+
+
+def day(value: date) -> str:
+    """Return a date: ``Nov 3, 2026``."""
+    return format_date(value, "medium", locale=_language())
+
+
+def short_day(value: date) -> str:
+    """Return a date without its year: ``Nov 3``."""
+    return format_skeleton("MMMd", datetime(value.year, value.month, value.day), locale=_language())
+
+
+def moment(value: datetime) -> str:
+    """Return a time in UTC to the minute: ``Nov 3, 2026, 16:05 UTC``."""
+    return f"{day(value)}, {value:%H:%M} UTC"
+
+
+FILTERS = {"number": number, "day": day, "short_day": short_day, "moment": moment}  # of the templates
