@@ -74,7 +74,8 @@ def _column(request: Request, kind: Kind, query: ListQuery, name: str) -> Column
 
 def column_title(node: Field) -> str:
     """Return the title of a field's column: a short one, if the field has one."""
-    return node.column_title or str(node.title)
+    title: str = node.column_title or node.title  # as it is: a copy as plain text would lose its translation
+    return title
 
 
 def _shown_as(node: Field) -> str:
