@@ -56,6 +56,8 @@ def test_a_chip_shows_the_label_of_a_choice(client: Client) -> None:
 
 
 def test_the_titles_of_columns_are_translated(site: Site) -> None:
+    fill(site, "scheduledbus", 1)
+
     page = site.client().get("/admin/scheduledbus", Accept_Language="es").html
 
     titles = [link.get_text(strip=True) for link in page.select("thead a")]
