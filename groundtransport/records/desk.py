@@ -20,8 +20,8 @@ def say(request: Request, text: str, **more: Any) -> None:
     """Keep a message for the next page; ``{}`` in it stands for ``name``, which links to ``href``.
 
     ``undo`` is an address of ours that takes the change back, by a form with ``fields``; ``record`` is the kind and
-    the id of what was saved, which the list marks; ``lines`` are shown below the text; ``look_by`` asks the page to
-    look for records that may be the same, by these fields or by all.
+    the id of what was saved, which the list marks; ``lines`` are shown below the text; ``focus`` lets the page begin
+    at the message; ``look_by`` asks the page to look for records that may be the same, by these fields or by all.
     """
     request.session.flash({"text": request.translate(text), **more})
 

@@ -215,7 +215,9 @@ class EditViews(FormViews):
             form = self.form({**self.writer.values(self.row), **kept.fields})
             form.version = kept.version
             return self.page_again(form, kept.state, **kept.page)
-        return self.page(self.form(), state)
+        form = self.form()
+        form.focus("airport_name")  # or the field that a link asks for by its fragment: the browser's script knows
+        return self.page(form, state)
 
     @view_config(request_method="PUT")
     def update(self) -> Any:

@@ -70,7 +70,13 @@ def _column(request: Request, kind: Kind, query: ListQuery, name: str) -> Column
     node = kind.fields[name]
     cell = cell_of(node, highlight.terms(kind, query, name), request.translate)
     marked_by = highlight.marked_by(kind, name)
-    return Column(name, request.translate(node.title), _shown_as(node), marked_by, cell)
+    return Column(name, request.translate(column_title(node)), _shown_as(node), marked_by, cell)
+
+
+def column_title(node: Field) -> str:
+    """Return the title of a field's column: a short one, if the field has one."""
+    title: str = node.column_title or node.title  # as it is: a copy as plain text would lose its translation
+    return title
 
 
 def _shown_as(node: Field) -> str:

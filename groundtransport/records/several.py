@@ -167,7 +167,7 @@ class SeveralViews:
         if done:
             count = pluralize("${n} record", "${n} records", done, DOMAIN, {"n": formats.number(done)})
             href = f"/admin/activity?batch={name}"
-            say(self.request, words, name=count, href=href, state=self.query.state(), **undo)
+            say(self.request, words, name=count, href=href, state=self.query.state(), focus=True, **undo)
         if left or not done:
             text = pluralize(
                 "${n} record stayed as it was.",
@@ -177,5 +177,5 @@ class SeveralViews:
                 {"n": formats.number(left)},
             )
             lines = [f"{translate(reason)}: {names(found)}" for reason, found in report.left.items()]
-            say(self.request, text, level="warning", lines=lines)
+            say(self.request, text, level="warning", lines=lines, focus=not done)
         return HTTPSeeOther(self.back)

@@ -70,6 +70,7 @@ class ListViews:
             row["cells"] = screen.cells(columns, row)
         return {
             "columns": columns,
+            "column_title": screen.column_title,
             "usual_size": queries.usual_size(self.request),
             "chips": screen.chips(self.request, self.kind, query),
             "filter_title": partial(screen.filter_title, self.request, self.kind),

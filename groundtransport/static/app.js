@@ -11,6 +11,7 @@
   const SPOKEN = 150; // ms; a screen reader has seen the empty region by then
   const messages = document.querySelector("#messages");
   const told = [...messages.children];
+  for (const message of told) message.append(dismissal(message));
   if (told.some((message) => message.matches(".success"))) sessionStorage.removeItem("groundtransport.draft"); // it arrived
   if (told.length) {
     messages.style.minHeight = `${messages.offsetHeight}px`; // nothing moves meanwhile
@@ -18,7 +19,26 @@
     setTimeout(() => {
       messages.append(...told);
       messages.style.minHeight = "";
+      messages.querySelector("[data-focus]")?.focus();
     }, SPOKEN);
+  }
+
+  // They stay in view; what scrolls to a place of the page leaves them their room.
+  new ResizeObserver(() => {
+    document.documentElement.style.setProperty("--messages-height", `${messages.offsetHeight}px`);
+  }).observe(messages);
+
+  function dismissal(message) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "btn-close";
+    button.setAttribute("aria-label", t("Dismiss"));
+    button.addEventListener("click", () => {
+      message.remove();
+      const next = messages.querySelector(".btn-close") ?? document.querySelector("#records tr[aria-current] a[data-view]");
+      (next ?? document.querySelector("#main")).focus({ preventScroll: true });
+    });
+    return button;
   }
 
   // Times

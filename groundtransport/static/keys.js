@@ -44,6 +44,22 @@
     field.select();
   }
 
+  // From the selected rows to what can be done with them.
+  function toActions() {
+    const field = document.querySelector("#several[data-active] [name=action]");
+    field?.focus();
+    return Boolean(field);
+  }
+
+  // In a cell that has a field's name, the form begins at that field.
+  function edit() {
+    const link = rowInUse()?.querySelector("[data-action=edit]");
+    if (!link) return false;
+    const field = document.activeElement.closest("td")?.className.match(/col-(\w+)/)?.[1];
+    location.assign(field && field !== "select" ? `${link.href}#${field}` : link.href);
+    return true;
+  }
+
   const inRow = () => !rowInUse() || document.activeElement.closest("a, button, input");
   const KEYS = {
     "/": search,
@@ -53,8 +69,9 @@
     ArrowDown: () => rowInUse() !== null && move(1),
     ArrowUp: () => rowInUse() !== null && move(-1),
     Enter: () => !inRow() && press("a[data-view]"),
-    e: () => press("[data-action=edit]"),
+    e: edit,
     x: () => press("input[name=record]"),
+    a: toActions,
     "?": () => {
       help?.showModal();
       return Boolean(help);

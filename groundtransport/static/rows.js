@@ -79,7 +79,7 @@
     const words = { view: t("View"), edit: t("Edit"), delete: t("Delete") };
     const labels = { view: t("View {name}", one), edit: t("Edit {name}", one), delete: t("Delete {name}", one) };
     const links = Object.entries(row.actions).map(([name, address]) => {
-      const link = element("a", { href: address, "data-action": name, "aria-label": labels[name] }, words[name]);
+      const link = element("a", { href: address, "data-action": name, title: words[name], "aria-label": labels[name] }, words[name]);
       if (name === "view") link.setAttribute("data-view", "");
       return link;
     });
@@ -100,7 +100,8 @@
     if (!value) return document.createTextNode("");
     const label = (code) => [...form.elements[name].options].find((one) => one.value === code)?.text ?? code;
     const shown = shownAs[manner](value, terms(header, form), label);
-    return isLink && manner !== "phone" ? element("a", { href: row.actions.view, "data-view": row.actions.view }, shown) : shown;
+    if (manner === "phone") return shown;
+    return isLink ? element("a", { class: "line", href: row.actions.view, "data-view": row.actions.view }, shown) : element("span", { class: "line" }, shown);
   }
 
   window.rows = { cell, labelField, labelOf, together };

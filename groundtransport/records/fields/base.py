@@ -27,12 +27,14 @@ def _widget(template: str) -> deform.widget.Widget:
 
 
 class Field(colander.SchemaNode):
-    """A line of text. ``group`` names the part of the form that it stands in."""
+    """A line of text. ``group`` names the part of the form that it stands in; ``column_title`` is its title in the
+    header of a list, where that is a shorter one."""
 
     schema_type = colander.String
     missing = None
     group = "company"
     help = ""
+    column_title = ""
     max_length = 0
     template = "textinput"
     is_phone = False
