@@ -8,10 +8,11 @@ from typing import Any
 
 from alembic import context
 
-from groundtransport import db, kinds, migration, settings
+from groundtransport import db, kinds, settings
 from groundtransport.accounts import models as accounts
 from groundtransport.accounts.secondfactor import models as secondfactor
 from groundtransport.audit import models as audit
+from groundtransport.db import migrations
 from groundtransport.indexes.operations import is_ours
 
 TABLES = (accounts, secondfactor, audit, kinds.modules())  # importing them defines the metadata
@@ -30,7 +31,7 @@ def engine():
 def folders() -> list[Path]:
     """Return the version locations; where the ini names none, Alembic looks beside this file alone."""
     names = context.config.get_version_locations_list() or [str(Path(__file__).parent / "versions")]
-    return [migration.folder_of(name) for name in names]
+    return [migrations.folder_of(name) for name in names]
 
 
 def in_own_branch(_context: Any, _revision: Any, directives: list[Any]) -> None:
@@ -43,16 +44,16 @@ def in_own_branch(_context: Any, _revision: Any, directives: list[Any]) -> None:
     if len(places) < 2 or script.head not in (None, "head") or script.version_path:
         return
     heads = context.script.get_revisions("heads")
-    own = [head.revision for head in heads if migration.OWN in head.branch_labels]
+    own = [head.revision for head in heads if migrations.OWN in head.branch_labels]
     script.version_path = str(places[-1])
     script.depends_on = [head.revision for head in heads if head.revision not in own] or None
     script.head = own or "base"
-    script.branch_label = None if own else migration.OWN
+    script.branch_label = None if own else migrations.OWN
 
 
 def run() -> None:
     # Not `begin()`: Alembic opens the transaction, and on SQLite that is BEGIN IMMEDIATE, so two starts do not race.
-    with db.writing(db.indexing(engine())).connect() as connection:
+    with db.write_engine(db.index_build_engine(engine())).connect() as connection:
         context.configure(
             connection=connection,
             target_metadata=db.Base.metadata,

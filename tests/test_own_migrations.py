@@ -8,8 +8,9 @@ import pytest
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine, insert, text
 
-from groundtransport import db, migration, settings
+from groundtransport import db, settings
 from groundtransport.airports.models import Airport
+from groundtransport.db import migrations
 from tests.own_kinds import OwnCode, readme_kind
 from tests.site import ENVIRON, app_settings
 
@@ -104,11 +105,11 @@ def test_two_kinds_and_an_upgrade_of_ours_between_them(own: OwnCode, engine: Eng
     assert ready(own) == "503"
     own.run("groundtransport init")
     assert ready(own) == "200"
-    assert migration.current(engine) == {first.name.split("_")[0], following}
+    assert migrations.current(engine) == {first.name.split("_")[0], following}
 
     add(own, "minibus", code)
     first, second = own.revisions()
-    assert migration.current(engine) == {second.name.split("_")[0]}
+    assert migrations.current(engine) == {second.name.split("_")[0]}
     assert ready(own) == "200"
     own.run("alembic -c development.ini check")
     assert "groundtransport" in own.run('alembic -c development.ini revision -m "by hand"')  # without --autogenerate
@@ -119,14 +120,14 @@ def test_two_kinds_and_an_upgrade_of_ours_between_them(own: OwnCode, engine: Eng
     # Ours goes back alone: what was written on it goes with it, the first kind stays.
     own.run(f"alembic -c development.ini downgrade {newest}")
     assert ready(own) == "503"
-    assert migration.current(engine) == {first.name.split("_")[0]}
+    assert migrations.current(engine) == {first.name.split("_")[0]}
     own.run("groundtransport init")
     assert parts(engine) == whole
 
     # The own branch goes back alone: ours stays.
     own.run("alembic -c development.ini downgrade own@base")
     by_hand.unlink()
-    assert migration.current(engine) == {following}
+    assert migrations.current(engine) == {following}
     own.run("alembic -c development.ini upgrade heads")
     assert parts(engine) == whole
 
@@ -176,11 +177,11 @@ def fill(connection: Connection) -> None:
 
 def test_an_upgrade_from_each_revision_is_like_a_fresh_one(own: OwnCode, engine: Engine) -> None:
     """With rows, too: a migration of ours does the same whatever the code has become."""
-    migration.upgrade(engine)
+    migrations.upgrade(engine)
     fresh = parts(engine)
-    script = ScriptDirectory.from_config(migration.config())
+    script = ScriptDirectory.from_config(migrations.config())
     for revision in [one.revision for one in script.walk_revisions()]:
-        migration.downgrade(engine, "base")
-        migration.upgrade(engine, revision)
-        migration.upgrade(engine)
+        migrations.downgrade(engine, "base")
+        migrations.upgrade(engine, revision)
+        migrations.upgrade(engine)
         assert parts(engine) == fresh, revision

@@ -61,10 +61,11 @@ def test_a_kind_of_one_text_lives_through_every_page(empty_database_url: str, tm
 
 def live() -> None:
     import groundtransport
-    from groundtransport import db, migration, settings
+    from groundtransport import db, settings
     from groundtransport.accounts import users
     from groundtransport.airports import loading
     from groundtransport.airports.models import City
+    from groundtransport.db import migrations
     from groundtransport.security import Role
     from tests.shell import run
     from tests.site import ENVIRON, PASSWORD, Site, app_settings
@@ -72,10 +73,10 @@ def live() -> None:
     assert Path.cwd() in Path(groundtransport.__file__).parents, "this must run on the copy"
     url = os.environ["DATABASE_URL"]
     engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
-    migration.upgrade(engine)
+    migrations.upgrade(engine)
     from alembic import command
 
-    command.revision(migration.config(engine), "stops", autogenerate=True)
+    command.revision(migrations.config(engine), "stops", autogenerate=True)
     with db.transaction(engine) as dbsession:
         codes = ("JFK", "LHR")
         loading.refresh_airports(dbsession, (row for row in loading.packaged_airports() if row["code"] in codes))

@@ -19,7 +19,7 @@ NO_TRIGRAMS = (
     "server (Debian: they are in the package of the server), then let a superuser run in this database: "
     "CREATE EXTENSION pg_trgm"
 )
-# What searches find by exact value, as records/search.py writes it at the end of the text.
+# What searches find by exact value, as records/search/terms.py writes it at the end of the text.
 STATUS = (
     "CASE status WHEN 'active' THEN {one} || {one} || {end} WHEN 'inactive' THEN {one} || {two} || {end} ELSE '' END"
 )

@@ -8,7 +8,7 @@ down_revision = "0013"
 branch_labels = None
 depends_on = None
 
-# The layouts of the texts at this revision, as records/layout.py wrote them then.
+# The layouts of the texts at this revision, as records/search/layout.py wrote them then.
 LAYOUTS = {
     "scheduledbus": '{"choices": [], "filters": [["company_name"], ["company_address"], ["company_phone1"]], '
     '"phones": ["company_phone1"], "version": 1}',

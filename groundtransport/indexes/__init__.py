@@ -4,18 +4,18 @@ The database keeps all of it by itself, in the transaction of the change (trigge
 too. Migrations make it by ``op.create_derived``; ``groundtransport check`` compares it, ``reindex`` makes it anew.
 """
 
-from groundtransport.indexes.facts import BLOCK, Indexed, facts_of, hint_for, mark, sort_key
-from groundtransport.indexes.tables import RecordBlock, RecordChange, RecordCount, SearchLayout
+from groundtransport.indexes.counter_tables import RecordBlock, RecordChange, RecordCount, SearchLayout
+from groundtransport.indexes.spec import BLOCK, TableSpec, hint_for, mark, sort_key, spec_of
 
 __all__ = [
     "BLOCK",
-    "Indexed",
     "RecordBlock",
     "RecordChange",
     "RecordCount",
     "SearchLayout",
-    "facts_of",
+    "TableSpec",
     "hint_for",
     "mark",
     "sort_key",
+    "spec_of",
 ]

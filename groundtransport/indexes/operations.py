@@ -18,7 +18,7 @@ from alembic.util.langhelpers import DispatchPriority
 from sqlalchemy import text
 
 from groundtransport.indexes import build, postgresql
-from groundtransport.indexes.facts import Indexed, lacking, of_searches
+from groundtransport.indexes.spec import TableSpec, lacking, of_searches
 
 # By dialect: pairs of a statement and the one that undoes it; "" where there is nothing to undo.
 Statements = Mapping[str, Sequence[tuple[str, str]]]
@@ -122,12 +122,12 @@ def compare(context: Any, upgrade_ops: Any, schemas: Any) -> None:
             upgrade_ops.ops.append(CreateDerived(facts.table, statements(facts, None if is_new else names)))
 
 
-def statements(facts: Indexed, names: set[str] | None) -> Statements:
+def statements(facts: TableSpec, names: set[str] | None) -> Statements:
     """Return what makes and what removes the parts of these names on either database; all parts for None."""
     return {name: list(_pairs(module, facts, names)) for name, module in build.DIALECTS.items()}
 
 
-def _pairs(module: Any, facts: Indexed, names: set[str] | None) -> Iterator[tuple[str, str]]:
+def _pairs(module: Any, facts: TableSpec, names: set[str] | None) -> Iterator[tuple[str, str]]:
     parts = [part for part in module.parts(facts) if names is None or part.name in names]
     if names is None and module is postgresql:
         yield f"ALTER TABLE {facts.table} ALTER COLUMN search_text SET STATISTICS {postgresql.STATISTICS}", ""
@@ -195,7 +195,7 @@ def is_ours(name: str | None, kind: str, parents: Any, *, tables: Any) -> bool:
 class OfRecords(MigrateOperation):
     """What is done to the table of a kind by today's code; the migration names the columns."""
 
-    def __init__(self, facts: Indexed) -> None:
+    def __init__(self, facts: TableSpec) -> None:
         super().__init__()
         self.facts = facts
 
@@ -203,7 +203,7 @@ class OfRecords(MigrateOperation):
     def on(
         cls, operations: Operations, table: str, *, sorts: Any, counted_by: Any, soft: bool, gaps: Any = None
     ) -> Any:
-        return operations.invoke(cls(Indexed(table, sorts, counted_by, soft, gaps or {})))
+        return operations.invoke(cls(TableSpec(table, sorts, counted_by, soft, gaps or {})))
 
 
 @Operations.register_operation("index_records", "on")

@@ -6,7 +6,7 @@ from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 from pyramid.view import view_config
 
-from groundtransport import migration, sqlite
+from groundtransport.db import migrations, sqlite
 from groundtransport.i18n import _
 from groundtransport.resources import Admin, Root
 from groundtransport.security import Permission
@@ -30,7 +30,7 @@ def readyz(context: Root, request: Request) -> Response:
         raise HTTPServiceUnavailable(_("The service is about to end."))
     if request.registry["settings"].is_sqlite and not sqlite.is_sound(request.registry["engine"]):
         raise HTTPServiceUnavailable(_("The database file is damaged: bring back a backup."))
-    if migration.current(request.registry["engine"]) != request.registry["heads"]:
+    if migrations.current(request.registry["engine"]) != request.registry["heads"]:
         raise HTTPServiceUnavailable(_("The database is not migrated: run groundtransport init."))
     for reason in filter(None, (why() for why in request.registry["readiness"])):
         raise HTTPServiceUnavailable(reason)

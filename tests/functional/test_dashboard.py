@@ -8,7 +8,7 @@ from sqlalchemy import insert, update
 from groundtransport import db
 from groundtransport.audit.models import AdminActivity, AuditHead
 from groundtransport.dashboard import latest
-from groundtransport.dashboard.weeks import DAYS, WEEKS, Day, Weeks, last_weeks
+from groundtransport.dashboard.weekly_changes import DAYS, WEEKS, Day, Weeks, last_weeks
 from groundtransport.events import Actor
 from groundtransport.security import Role
 from groundtransport.transfer.importer import Importer

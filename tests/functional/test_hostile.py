@@ -11,7 +11,7 @@ from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 
 from groundtransport.settings import ANONYMOUS_BODY_LIMIT
-from groundtransport.web.gate import matches
+from groundtransport.web.login_required import matches
 from tests.site import JFK, Client, Site
 
 pytestmark = pytest.mark.slow

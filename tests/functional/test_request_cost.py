@@ -14,8 +14,9 @@ from waitress.adjustments import Adjustments
 from webob import Request
 
 import groundtransport
-from groundtransport import db, migration, settings
-from groundtransport.server import Parser
+from groundtransport import db, settings
+from groundtransport.db import migrations
+from groundtransport.server.runner import Parser
 from groundtransport.settings import ANONYMOUS_BODY_LIMIT
 from tests.site import ENVIRON, app_settings
 
@@ -155,7 +156,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The application on an empty database: no request here gets as far as what is in it."""
     ini = app_settings(f"sqlite:///{tmp_path_factory.mktemp('cost')}/data.sqlite")
     engine = db.make_engine(settings.read(ini, ENVIRON))
-    migration.upgrade(engine)
+    migrations.upgrade(engine)
     engine.dispose()
     return groundtransport.main({}, **ini)
 

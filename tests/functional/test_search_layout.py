@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from groundtransport import db, server
-from groundtransport.records import made, upkeep
-from groundtransport.records.searching import memory
+from groundtransport import db
+from groundtransport.db import statement_cache
+from groundtransport.records import maintenance
+from groundtransport.records.search import result_cache
+from groundtransport.server import runner
 from tests.shell import Shell
 from tests.site import Client, Site
 
@@ -16,8 +18,8 @@ PHONE = "+1 212 555 0142"
 
 def forget(site: Site) -> None:
     """As a restart would."""
-    memory.forget(site.engine)
-    made._MADE.clear()
+    result_cache.forget(site.engine)
+    statement_cache._MADE.clear()
 
 
 @pytest.fixture
@@ -31,13 +33,13 @@ def one_more_filter(site: Site, client: Client) -> Iterator[int]:
     yield record_id
     object.__setattr__(kind, "filters", before)
     forget(site)
-    with db.writing(site.engine).begin() as connection:
-        upkeep.reindex(connection, kind, lambda line: None)
+    with db.write_engine(site.engine).begin() as connection:
+        maintenance.reindex(connection, kind, lambda line: None)
 
 
 def findings(site: Site) -> list[str]:
-    with db.writing(site.engine).connect() as connection:
-        return list(upkeep.check(connection, site.kinds["transit"]))
+    with db.write_engine(site.engine).connect() as connection:
+        return list(maintenance.check(connection, site.kinds["transit"]))
 
 
 def test_one_more_filter_is_noticed_and_mended_by_init(
@@ -48,7 +50,7 @@ def test_one_more_filter_is_noticed_and_mended_by_init(
     assert answer.status_int == 503
     assert "The search texts of transit were made for other filters or fields: run groundtransport init" in answer.text
     with pytest.raises(SystemExit, match="The search texts of transit"):
-        server.serve(site.wsgi, listen="127.0.0.1:0")
+        runner.serve(site.wsgi, listen="127.0.0.1:0")
     assert "transit: the search texts were made for other filters or fields" in findings(site)
 
     shell = Shell(tmp_path, site.url)
@@ -67,7 +69,7 @@ def test_one_more_filter_is_noticed_and_mended_by_init(
 def test_a_trigger_that_is_missing_is_made_again_by_init(site: Site, client: Client, kind: str, tmp_path: Path) -> None:
     client.create(kind, company_name="Alpha")
     on = f" ON {kind}" if site.engine.dialect.name == "postgresql" else ""
-    with db.writing(site.engine).begin() as connection:
+    with db.write_engine(site.engine).begin() as connection:
         connection.exec_driver_sql(f"DROP TRIGGER {kind}_count_insert{on}")
     client.create(kind, company_name="Beta")
     shell = Shell(tmp_path, site.url)

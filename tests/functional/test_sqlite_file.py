@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import text
 
 import groundtransport
-from groundtransport import db, migration, settings, sqlite
+from groundtransport import db, settings
+from groundtransport.db import migrations, sqlite
 from tests.site import ENVIRON, app_settings
 
 PAGE = 4_096  # bytes
@@ -20,7 +21,7 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database without records."""
     file = tmp_path_factory.mktemp("migrated") / "data.sqlite"
     engine = make(file)
-    migration.upgrade(engine)
+    migrations.upgrade(engine)
     engine.dispose()
     return file
 
@@ -38,7 +39,7 @@ PRIVATE = {"data.sqlite": 0o600, "data.sqlite-wal": 0o600, "data.sqlite-shm": 0o
 
 def test_the_file_and_its_folder_are_their_owners_alone(tmp_path: Path) -> None:
     engine = make(tmp_path / "var" / "data.sqlite")
-    with db.writing(engine).begin() as connection:
+    with db.write_engine(engine).begin() as connection:
         connection.execute(text("CREATE TABLE a (b)"))
         assert modes(tmp_path / "var") == PRIVATE
     engine.dispose()
@@ -51,7 +52,7 @@ def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path, migrate
     tmp_path.chmod(0o755)
 
     engine = make(tmp_path / "data.sqlite")
-    with db.writing(engine).begin() as connection:
+    with db.write_engine(engine).begin() as connection:
         connection.execute(text("CREATE TABLE a (b)"))
         assert modes(tmp_path) == PRIVATE
     engine.dispose()

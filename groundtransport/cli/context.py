@@ -1,0 +1,94 @@
+"""What every command works with: the ini's settings, the database, the configured application."""
+
+import getpass
+import logging
+import os
+import secrets
+import sys
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TextIO
+
+import click
+import plaster
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError
+
+from groundtransport import db, settings
+from groundtransport.audit import checkpoints
+from groundtransport.db.migrations import current, heads
+from groundtransport.events import Actor
+from groundtransport.i18n import COMMAND_LINE
+
+
+def keep_checkpoints_off_the_terminal() -> None:
+    """Leave checkpoints of the activity log out of standard error, unless the journal keeps it.
+
+    A checkpoint is for a log that is kept: other handlers of the ini, such as a file, still get it. What is left out
+    here, the server's next checkpoint covers.
+    """
+    if is_journal(sys.stderr):
+        return
+    for handler in (*checkpoints.log.handlers, *logging.getLogger().handlers):
+        if isinstance(handler, logging.StreamHandler) and handler.stream is sys.stderr:
+            handler.addFilter(lambda record: record.name != checkpoints.log.name)
+
+
+def is_journal(stream: TextIO) -> bool:
+    """Return True if systemd connected the stream to the journal (systemd.exec(5), ``JOURNAL_STREAM``)."""
+    try:
+        found = os.fstat(stream.fileno())
+    except OSError:
+        return False
+    return os.environ.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}"
+
+
+class CommandContext:
+    """A deployment, as its ini describes it; each part is made when it is first asked for."""
+
+    def __init__(self, ini: Path) -> None:
+        self.ini = ini
+
+    @cached_property
+    def app_settings(self) -> dict[str, str]:
+        found: dict[str, str] = plaster.get_settings(str(self.ini), "app:main")
+        return found
+
+    @cached_property
+    def settings(self) -> settings.Settings:
+        return settings.read(self.app_settings)
+
+    @cached_property
+    def engine(self) -> Engine:
+        return db.make_engine(self.settings)
+
+    @cached_property
+    def registry(self) -> Any:
+        """The application's registry: its kinds, its subscribers and its engine."""
+        from pyramid.paster import get_app, setup_logging  # the whole application: only for who writes records
+
+        self.check_migrated()
+        setup_logging(str(self.ini))
+        keep_checkpoints_off_the_terminal()
+        return get_app(str(self.ini)).registry
+
+    def check_migrated(self) -> None:
+        """End with a hint unless the database is at the newest revisions."""
+        try:
+            is_current = current(self.engine) == heads(self.ini)
+        except DBAPIError as error:
+            raise click.ClickException(f"The database cannot be reached: {error.orig}") from error
+        if not is_current:
+            raise click.ClickException(f"The database is not set up: run groundtransport -c {self.ini} init")
+
+    @staticmethod
+    def actor(doing: str) -> Actor:
+        """Return the person at the command line, with a batch of their own."""
+        try:
+            name = getpass.getuser()
+        except (OSError, KeyError):
+            name = "unknown"
+        return Actor(f"{name}{COMMAND_LINE}"[:64], batch=f"{doing}-{secrets.token_hex(6)}")
+
+
+pass_command_context = click.make_pass_decorator(CommandContext)
