@@ -45,7 +45,7 @@ class RecordChange(Base):
 
 
 class SearchLayout(Base):
-    """The layout by which the search texts of a kind were made (records/search/layout.py); written by ``reindex`` alone."""
+    """The layout of a kind's stored search texts (records/search/layout.py); written by ``reindex`` alone."""
 
     __tablename__ = "search_layout"
     kind: Mapped[str] = mapped_column(String(64), primary_key=True)
