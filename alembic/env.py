@@ -27,7 +27,7 @@ def engine():
 
 def run() -> None:
     # Not `begin()`: Alembic opens the transaction, and on SQLite that is BEGIN IMMEDIATE, so two starts do not race.
-    with db.writing(db.indexing(engine())).connect() as connection:
+    with db.write_engine(db.index_build_engine(engine())).connect() as connection:
         context.configure(
             connection=connection,
             target_metadata=db.Base.metadata,

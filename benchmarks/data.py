@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import URL, create_engine, make_url, text
 
 from groundtransport import db, kinds, settings
-from groundtransport.indexes import build, facts_of
+from groundtransport.indexes import build, spec_of
 
 HOME = Path("var/bench").resolve()
 KIND = "transit"
@@ -140,11 +140,11 @@ def _multiply(database: Database, source: Database) -> None:
     secrets = {"GROUNDTRANSPORT_SECRET": "s" * 32, "GROUNDTRANSPORT_AUDIT_SECRET": "s" * 32}  # nothing is signed here
     engine = db.make_engine(settings.read(ini, secrets))
     model = kinds.kinds()[KIND].model
-    facts = facts_of(model.__table__)
+    facts = spec_of(model.__table__)
     assert facts is not None
     names = [column.key for column in model.__table__.columns]
     listed = ", ".join(name for name in names if name not in ("id", "form_token"))
-    with db.writing(db.indexing(engine)).begin() as connection:
+    with db.write_engine(db.index_build_engine(engine)).begin() as connection:
         build.drop(connection, facts)  # one by one, each copy would be indexed
         for number in range(1, database.size // source.size):
             shifted = f"id + {number * source.size}, {listed}"

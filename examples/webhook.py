@@ -124,7 +124,7 @@ def claim(engine: sa.Engine, moment: datetime) -> sa.Row[Any] | None:
     is_same = (older.c.kind == OUTBOX.c.kind) & (older.c.record_id == OUTBOX.c.record_id)
     is_behind = sa.exists().where(is_same, older.c.id < OUTBOX.c.id, older.c.sent_at.is_(None))
     due = sa.select(OUTBOX).where(UNSENT, OUTBOX.c.next_at <= moment, ~is_behind).order_by(OUTBOX.c.id).limit(1)
-    with db.writing(engine).begin() as connection:
+    with db.write_engine(engine).begin() as connection:
         row = connection.execute(due.with_for_update(skip_locked=True, of=OUTBOX)).first()
         if row is not None:
             taken = {"attempts": row.attempts + 1, "next_at": now() + LEASE}
@@ -161,7 +161,7 @@ def settle(engine: sa.Engine, row: sa.Row[Any], error: str) -> None:
         change = change.where(OUTBOX.c.attempts == row.attempts + 1).values(last_error=error, next_at=now() + pause)
     else:
         change = change.values(last_error=None, sent_at=now())
-    with db.writing(engine).begin() as connection:
+    with db.write_engine(engine).begin() as connection:
         connection.execute(change)
 
 
@@ -185,7 +185,7 @@ def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     engine = db.make_engine(settings.read(plaster.get_settings(given.config, "app:main")))
     if given.command == "setup":
-        METADATA.create_all(db.writing(engine))
+        METADATA.create_all(db.write_engine(engine))
     else:
         (send_due if given.once else send)(engine, read_target(os.environ))
 

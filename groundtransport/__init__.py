@@ -13,11 +13,12 @@ def main(global_config: dict[str, str], **ini: str) -> Any:
     """Return the WSGI application of an ini's ``[app:main]``; a bad setting stops the start by name."""
     from pyramid.config import Configurator
 
-    from groundtransport import migration, settings
+    from groundtransport import settings
+    from groundtransport.db import migrations
 
     with Configurator(settings=ini) as config:
         config.registry["settings"] = settings.read(ini)
-        config.registry["migration"] = migration.head()
+        config.registry["migration"] = migrations.head()
         config.include("groundtransport.db")
         config.include("groundtransport.security")
         config.include("groundtransport.resources")

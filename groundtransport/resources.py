@@ -13,8 +13,8 @@ from pyramid.request import Request
 from sqlalchemy import Select, bindparam, select
 
 from groundtransport.db import SAFE_METHODS
+from groundtransport.db.functions import advisory_lock
 from groundtransport.security import Permission, Role
-from groundtransport.sql import in_turn
 
 _ID = re.compile(r"[0-9]{1,18}", re.ASCII)
 READING = (Permission.VIEW,)
@@ -174,7 +174,7 @@ def record_by_id(model: Any, *, write: bool) -> Select[Any]:
     """Return the one query of every record's address, made once; its parameter is ``record_id``."""
     query = select(model).where(model.id == bindparam("record_id"))
     # Two writers of one record: the second sees what the first did.
-    return query.where(in_turn(model.id)).with_for_update() if write else query
+    return query.where(advisory_lock(model.id)).with_for_update() if write else query
 
 
 class AnyRecord(Node):

@@ -16,12 +16,12 @@ from sqlalchemy.orm import Session
 from groundtransport import db
 from groundtransport.accounts import users
 from groundtransport.accounts.models import AdminSession
-from groundtransport.accounts.sessionrows import hash_of as token_hash
+from groundtransport.accounts.sessions.rows import hash_of as token_hash
 from groundtransport.audit.chain import keyring
 from groundtransport.audit.models import AuditHead
 from groundtransport.audit.reconcile import reconcile
 from groundtransport.audit.verify import verify
-from groundtransport.records import upkeep
+from groundtransport.records import maintenance
 from tests.site import Client, Site
 
 Values = dict[str, str | None]
@@ -78,8 +78,8 @@ def assert_whole(site: Site) -> None:
     So do the counters, the search texts and the search index.
     """
     for kind in site.kinds.values():
-        with db.writing(site.engine).connect() as connection:
-            assert list(upkeep.check(connection, kind)) == []
+        with db.write_engine(site.engine).connect() as connection:
+            assert list(maintenance.check(connection, kind)) == []
     with Session(site.engine) as dbsession:
         verified = verify(dbsession, keyring(site.registry["settings"].audit_secrets))
         assert reconcile(dbsession, site.kinds) == []

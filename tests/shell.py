@@ -8,11 +8,12 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import Engine, select
 
-from groundtransport import db, migration, settings
+from groundtransport import db, settings
 from groundtransport.accounts.models import AdminUser
 from groundtransport.airports import loading
 from groundtransport.airports.models import City
 from groundtransport.cli import main
+from groundtransport.db import migrations
 from tests.site import ENVIRON, app_settings
 
 SOME = ("JFK", "LHR", "YUL", "SJU", "ANR")
@@ -67,7 +68,7 @@ class Shell:
 def fill_with_some_places(url: str) -> None:
     """Migrate the database, and add five airports and two cities; leave no connection open."""
     engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
-    migration.upgrade(engine)
+    migrations.upgrade(engine)
     airports = [row for row in loading.packaged_airports() if row["code"] in SOME]
     with db.transaction(engine) as dbsession:
         loading.refresh_airports(dbsession, airports)

@@ -10,15 +10,16 @@ from sqlalchemy.orm import Session
 from webtest import TestApp
 
 import groundtransport
-from groundtransport import db, migration, settings
-from groundtransport.accounts import eventchain, users
+from groundtransport import db, settings
+from groundtransport.accounts import event_chain, users
 from groundtransport.accounts.models import AdminSession, AdminUser, SecurityEvent, SecurityHead, SignInTry
 from groundtransport.accounts.secondfactor.models import PendingSignIn, RecoveryCode, SecondFactor
-from groundtransport.accounts.sessionrows import hash_of as token_hash
+from groundtransport.accounts.sessions.rows import hash_of as token_hash
 from groundtransport.airports import loading
 from groundtransport.airports.models import Airport
 from groundtransport.audit.models import AdminActivity, AuditHead
-from groundtransport.records.searching import memory
+from groundtransport.db import migrations
+from groundtransport.records.search import result_cache
 from groundtransport.security import Role
 
 PASSWORD = "a long walk to the terminal"
@@ -39,7 +40,7 @@ class Site:
         self.url = url
         self.app_settings = app_settings(url, **more)
         engine = db.make_engine(settings.read(self.app_settings, ENVIRON))
-        migration.upgrade(engine)
+        migrations.upgrade(engine)
         with db.transaction(engine) as dbsession:
             loading.refresh_airports(dbsession, loading.packaged_airports())
             loading.load_cities(dbsession)
@@ -58,7 +59,7 @@ class Site:
 
     def clean(self) -> None:
         """Remove what a test left: records, entries, sessions, and people and airports of its own."""
-        memory.forget(self.engine)
+        result_cache.forget(self.engine)
         self.registry["security_log"].left_out.over()
         with db.transaction(self.engine) as dbsession:
             for kind in self.kinds.values():
@@ -111,8 +112,8 @@ class Site:
 
     def add_event(self, row: dict[str, Any]) -> int:
         """Append a security event; return its number."""
-        with db.writing(self.engine).begin() as connection:
-            eventchain.append(connection, self.registry["security_log"].key, [row])
+        with db.write_engine(self.engine).begin() as connection:
+            event_chain.append(connection, self.registry["security_log"].key, [row])
             return connection.scalars(select(SecurityHead.number)).one()
 
     def entries(self) -> list[dict[str, Any]]:

@@ -77,7 +77,7 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def room(name: str) -> str:
-    """Return the room of an imported name: ``groundtransport.web.links`` -> ``web``."""
+    """Return the room of an imported name: ``groundtransport.web.urls`` -> ``web``."""
     part = name.split(".")[1] if "." in name else "__init__"
     return part if part in RANK else "__init__"
 
@@ -145,7 +145,9 @@ def test_only_the_writer_adds_changes_or_deletes_a_record(path: Path) -> None:
 
 
 def test_only_the_writer_and_the_log_insert_in_bulk() -> None:
-    users = {here(path) for path in FILES if any(name.startswith("groundtransport.bulk") for name in imports(path))}
+    users = {
+        here(path) for path in FILES if any(name.startswith("groundtransport.db.bulk_insert") for name in imports(path))
+    }
     assert users == {"records/writer.py", "audit/subscriber.py"}
 
 

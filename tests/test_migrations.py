@@ -16,10 +16,11 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, inspect, select, text
 
-from groundtransport import db, kinds, migration, settings
+from groundtransport import db, kinds, settings
 from groundtransport.accounts import models as accounts
 from groundtransport.airports.models import Airport
 from groundtransport.audit import models as audit
+from groundtransport.db import migrations
 from groundtransport.indexes.operations import is_ours
 from tests.site import ENVIRON, app_settings
 
@@ -53,30 +54,30 @@ def differences(engine: Engine) -> list[object]:
 
 
 def test_from_nothing_up_gives_what_the_models_say(engine: Engine) -> None:
-    assert migration.current(engine) is None
-    migration.upgrade(engine)
-    assert migration.current(engine) == migration.head()
+    assert migrations.current(engine) is None
+    migrations.upgrade(engine)
+    assert migrations.current(engine) == migrations.head()
     assert differences(engine) == []
-    command.check(migration.config(engine))
+    command.check(migrations.config(engine))
     assert tables(engine) == set(db.Base.metadata.tables) >= NAMED
 
 
 def test_columns_are_named_like_the_fields(engine: Engine) -> None:
-    migration.upgrade(engine)
+    migrations.upgrade(engine)
     for kind in kinds.kinds().values():
         columns = {column["name"] for column in inspect(engine).get_columns(kind.name)}
         assert columns >= OF_A_RECORD | set(kind.fields)
 
 
 def test_a_record_belongs_to_an_airport_that_is_there(engine: Engine) -> None:
-    migration.upgrade(engine)
+    migrations.upgrade(engine)
     for name in kinds.kinds():
         (key,) = inspect(engine).get_foreign_keys(name)
         assert (key["constrained_columns"], key["referred_table"]) == (["airport_id"], "airport")
 
 
 def test_every_constraint_has_a_name_so_that_a_migration_can_drop_it(engine: Engine) -> None:
-    migration.upgrade(engine)
+    migrations.upgrade(engine)
     found = inspect(engine)
     for table in tables(engine):
         constraints = [*found.get_foreign_keys(table), *found.get_unique_constraints(table)]
@@ -84,32 +85,32 @@ def test_every_constraint_has_a_name_so_that_a_migration_can_drop_it(engine: Eng
 
 
 def test_down_to_nothing_and_up_again(engine: Engine) -> None:
-    migration.upgrade(engine)
-    migration.downgrade(engine)
+    migrations.upgrade(engine)
+    migrations.downgrade(engine)
     assert tables(engine) == set()
-    assert migration.current(engine) is None
-    migration.upgrade(engine)
+    assert migrations.current(engine) is None
+    migrations.upgrade(engine)
     assert differences(engine) == []
 
 
 def test_each_step_goes_down_and_up_again(engine: Engine) -> None:
-    revisions = [script.revision for script in ScriptDirectory.from_config(migration.config()).walk_revisions()]
-    migration.upgrade(engine)
+    revisions = [script.revision for script in ScriptDirectory.from_config(migrations.config()).walk_revisions()]
+    migrations.upgrade(engine)
     for _ in revisions:
-        before = migration.current(engine)
-        migration.downgrade(engine, "-1")
-        migration.upgrade(engine, "+1")
-        assert migration.current(engine) == before
-        migration.downgrade(engine, "-1")
+        before = migrations.current(engine)
+        migrations.downgrade(engine, "-1")
+        migrations.upgrade(engine, "+1")
+        assert migrations.current(engine) == before
+        migrations.downgrade(engine, "-1")
     assert tables(engine) == set()
 
 
 def test_an_upgrade_of_a_current_database_leaves_its_rows(engine: Engine) -> None:
-    migration.upgrade(engine)
+    migrations.upgrade(engine)
     place = {"city": "", "state": "", "country": "US", "latitude": 1.0, "longitude": 2.0, "search_text": "|aaa|"}
     with db.transaction(engine) as dbsession:
         dbsession.add(Airport(code="AAA", name="A", **place))
-    migration.upgrade(engine)
+    migrations.upgrade(engine)
     with engine.connect() as connection:
         assert connection.scalars(select(Airport.code)).all() == ["AAA"]
 
@@ -117,7 +118,7 @@ def test_an_upgrade_of_a_current_database_leaves_its_rows(engine: Engine) -> Non
 @pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
 def test_the_index_of_rare_signs_is_made_while_others_write(engine: Engine) -> None:
     """It is found by its expression: the migration's and today's are the same. What was left half made is made anew."""
-    migration.upgrade(engine, "0012")
+    migrations.upgrade(engine, "0012")
     signs = text(
         "SELECT pg_get_indexdef(indexrelid) FROM pg_index WHERE indexrelid = 'ix_transit_rare_signs'::regclass"
     )
@@ -129,7 +130,7 @@ def test_the_index_of_rare_signs_is_made_while_others_write(engine: Engine) -> N
             text("UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'ix_transit_rare_signs'::regclass")
         )
         connection.execute(text("DROP INDEX ix_scheduledbus_rare_signs"))
-    migration.upgrade(engine)
+    migrations.upgrade(engine)
     with engine.connect() as connection:
         assert connection.scalar(signs) == today
         assert connection.scalar(text("SELECT to_regclass('ix_transit_signs')")) is None
@@ -137,17 +138,17 @@ def test_the_index_of_rare_signs_is_made_while_others_write(engine: Engine) -> N
 
 
 def test_a_migration_that_fails_leaves_nothing_behind(engine: Engine) -> None:
-    (first,) = [s for s in ScriptDirectory.from_config(migration.config()).walk_revisions() if s.down_revision is None]
+    (first,) = [s for s in ScriptDirectory.from_config(migrations.config()).walk_revisions() if s.down_revision is None]
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE transit (id INTEGER)"))  # in the way of the last table
     with pytest.raises(Exception, match="transit"):
-        migration.upgrade(engine, first.revision)
+        migrations.upgrade(engine, first.revision)
     assert tables(engine) == {"transit"}
-    assert migration.current(engine) is None
+    assert migrations.current(engine) is None
 
 
 def test_there_is_one_head() -> None:
-    assert ScriptDirectory.from_config(migration.config()).get_heads() == [migration.head()]
+    assert ScriptDirectory.from_config(migrations.config()).get_heads() == [migrations.head()]
 
 
 # The wheel

@@ -93,20 +93,21 @@ def start(url: str) -> Any:
     """Migrate to what is there, let Alembic write the new kind's migration, and start the application on it."""
     from alembic import command
 
-    from groundtransport import db, migration, settings
+    from groundtransport import db, settings
     from groundtransport.accounts import users
     from groundtransport.airports import loading
+    from groundtransport.db import migrations
     from groundtransport.security import Role
     from tests.site import ENVIRON, PASSWORD, Site, app_settings
 
     engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
-    migration.upgrade(engine)
-    command.revision(migration.config(engine), "shuttle", autogenerate=True)
+    migrations.upgrade(engine)
+    command.revision(migrations.config(engine), "shuttle", autogenerate=True)
     (written,) = Path("alembic/versions").glob("*_shuttle.py")
     assert written.read_text().count("create_table") == 1
     assert "drop_column" not in written.read_text()
-    migration.upgrade(engine)
-    command.check(migration.config(engine))
+    migrations.upgrade(engine)
+    command.check(migrations.config(engine))
     airports = (row for row in loading.packaged_airports() if row["code"] in ("JFK", "LHR"))
     with db.transaction(engine) as dbsession:
         loading.refresh_airports(dbsession, airports)

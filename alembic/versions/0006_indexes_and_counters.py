@@ -37,7 +37,7 @@ FACTS = {
     "scheduledbus": {"sorts": SCHEDULEDBUS, "counted_by": None, "soft": True},
     "transit": {"sorts": TRANSIT, "counted_by": "status", "soft": True},
 }
-# What searches find by exact value, as records/search.py writes it at the end of the text.
+# What searches find by exact value, as records/search/terms.py writes it at the end of the text.
 STATUS = (
     "CASE status WHEN 'active' THEN {one} || {one} || {end} WHEN 'inactive' THEN {one} || {two} || {end} ELSE '' END"
 )

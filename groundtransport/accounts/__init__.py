@@ -3,7 +3,7 @@
 from pyramid.config import Configurator
 from pyramid.tweens import EXCVIEW
 
-from groundtransport.accounts.securitylog import SecurityLog
+from groundtransport.accounts.security_log import SecurityLog
 from groundtransport.security import Role
 from groundtransport.settings import PREFIX, SettingsError
 from groundtransport.signing import make_key
@@ -12,24 +12,24 @@ from groundtransport.web import DB, TM
 
 def includeme(config: Configurator) -> None:
     check_roles(config.registry["settings"].second_factor_roles)
-    config.set_session_factory("groundtransport.accounts.sessions.ServerSession")
+    config.set_session_factory("groundtransport.accounts.sessions.session.ServerSession")
     config.add_request_method("groundtransport.accounts.users.of_request", "find_user")
     registry = config.registry
     registry["security_log"] = SecurityLog(registry["engine"], make_key(registry["settings"].audit_secrets[0]))
-    config.add_request_method("groundtransport.accounts.securitylog.security_events", reify=True)
+    config.add_request_method("groundtransport.accounts.security_log.security_events", reify=True)
     config.add_tween(
-        "groundtransport.accounts.securitylog.tween", under="groundtransport.web.guard.tween", over=[DB, TM]
+        "groundtransport.accounts.security_log.tween", under="groundtransport.web.request_guard.tween", over=[DB, TM]
     )
     config.add_tween(
-        "groundtransport.accounts.sessions.tween",
-        under="groundtransport.accounts.securitylog.tween",
-        over=["groundtransport.web.gate.tween", DB, TM],
+        "groundtransport.accounts.sessions.session.tween",
+        under="groundtransport.accounts.security_log.tween",
+        over=["groundtransport.web.login_required.tween", DB, TM],
     )
-    config.add_tween("groundtransport.accounts.sessions.tween_within", under=TM, over=EXCVIEW)
+    config.add_tween("groundtransport.accounts.sessions.session.tween_within", under=TM, over=EXCVIEW)
     config.add_tween(
-        "groundtransport.accounts.kept.tween",
-        under="groundtransport.accounts.sessions.tween",
-        over=["groundtransport.web.gate.tween", DB, TM],
+        "groundtransport.accounts.saved_forms.tween",
+        under="groundtransport.accounts.sessions.session.tween",
+        over=["groundtransport.web.login_required.tween", DB, TM],
     )
     config.add_jinja2_search_path("groundtransport:accounts/templates")
     config.scan("groundtransport.accounts")

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from groundtransport.db import Base, Id, UTCDateTime, now
-from groundtransport.web.client import ADDRESS_MAX, AGENT_MAX
+from groundtransport.web.client import AGENT_MAX, CLIENT_IP_MAX
 
 NAME_MAX = 64
 FULL_NAME_MAX = 100
@@ -50,7 +50,7 @@ class AdminSession(Base):
     created_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now)
     seen_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now)  # no index: each save changes it
     # Where it began, and what the browser called itself.
-    address: Mapped[str] = mapped_column(String(ADDRESS_MAX), default="")
+    address: Mapped[str] = mapped_column(String(CLIENT_IP_MAX), default="")
     user_agent: Mapped[str] = mapped_column(String(AGENT_MAX), default="")
     data: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
 
@@ -62,7 +62,7 @@ class SignInTry(Base):
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     at: Mapped[datetime] = mapped_column(UTCDateTime, index=True)
     pair: Mapped[str | None] = mapped_column(String(64), index=True)  # a person and an address, or a person's browser
-    network: Mapped[str | None] = mapped_column(String(ADDRESS_MAX), index=True)
+    network: Mapped[str | None] = mapped_column(String(CLIENT_IP_MAX), index=True)
     person: Mapped[str | None] = mapped_column(String(64), index=True)
 
 
@@ -77,11 +77,11 @@ class SecurityEvent(Base):
     user_id: Mapped[int | None] = mapped_column(Id)
     name: Mapped[str] = mapped_column(String(NAME_MAX), index=True)  # who did it
     about: Mapped[str] = mapped_column(String(NAME_MAX), index=True)  # to whom, where that is somebody else
-    address: Mapped[str] = mapped_column(String(ADDRESS_MAX), index=True)
-    network: Mapped[str] = mapped_column(String(ADDRESS_MAX))
+    address: Mapped[str] = mapped_column(String(CLIENT_IP_MAX), index=True)
+    network: Mapped[str] = mapped_column(String(CLIENT_IP_MAX))
     request_id: Mapped[str] = mapped_column(String(32))
     details: Mapped[dict[str, str]] = mapped_column(JSON)
-    # Empty in events from before there was a chain: accounts/eventchain.py.
+    # Empty in events from before there was a chain: accounts/event_chain.py.
     key_id: Mapped[str] = mapped_column(String(16), default="", server_default=text("''"))
     mac: Mapped[str] = mapped_column(String(64), default="", server_default=text("''"))
 
@@ -96,7 +96,7 @@ class SecurityHead(Base):
 
 
 class KeptForm(Base):
-    """What somebody had typed when their session was over, until they have signed in again: accounts/kept.py."""
+    """What somebody had typed when their session was over, until they have signed in again: accounts/saved_forms.py."""
 
     __tablename__ = "kept_form"
     token_hash: Mapped[str] = mapped_column(String(64), primary_key=True)

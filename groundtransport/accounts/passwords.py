@@ -8,8 +8,8 @@ from functools import cache
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from groundtransport.accounts import guessable
-from groundtransport.accounts.refusal import Refused
+from groundtransport.accounts import password_strength
+from groundtransport.accounts.errors import Refused
 from groundtransport.i18n import _
 
 MIN_LENGTH = 15  # characters; NIST SP 800-63B-4 for a password that stands alone
@@ -46,9 +46,9 @@ def hash_new(password: str, own_words: Collection[str]) -> str:
         raise PasswordRefused(TOO_SHORT)
     if not _is_text(password):
         raise PasswordRefused(NOT_TEXT)
-    if guessable.is_common(password):
+    if password_strength.is_common(password):
         raise PasswordRefused(COMMON)
-    if guessable.is_own(password, own_words):
+    if password_strength.is_own(password, own_words):
         raise PasswordRefused(OWN)
     return _hasher.hash(password)
 

@@ -12,8 +12,8 @@ from groundtransport.resources import Profile
 from groundtransport.security import Permission
 from groundtransport.settings import PAGE_SIZES
 from groundtransport.web.errors import error
-from groundtransport.web.fields import submitted
-from groundtransport.web.links import is_ours
+from groundtransport.web.form_data import submitted
+from groundtransport.web.urls import is_ours
 
 CHOICES = {
     "language": tuple(LANGUAGES),
@@ -58,4 +58,4 @@ def choose(context: Profile, request: Request) -> Any:
         return HTTPNoContent()
     request.session.flash({"text": request.translate(_("Your preferences were saved."))})
     target = submitted(request, ("next",)).get("next", "")
-    return HTTPSeeOther(request.application_url + (target if is_ours(target) else request.address(context)))
+    return HTTPSeeOther(request.application_url + (target if is_ours(target) else request.context_path(context)))

@@ -11,12 +11,12 @@ from pyramid.view import view_config, view_defaults
 from groundtransport.accounts import passwords, reauth, secondfactor, users
 from groundtransport.accounts.models import FULL_NAME_MAX, AdminUser
 from groundtransport.accounts.secondfactor import recovery
-from groundtransport.accounts.securitylog import Event, record
+from groundtransport.accounts.security_log import Event, record
 from groundtransport.i18n import LANGUAGES, _
 from groundtransport.resources import Profile
 from groundtransport.security import Permission
 from groundtransport.settings import PAGE_SIZES
-from groundtransport.web.fields import submitted
+from groundtransport.web.form_data import submitted
 
 DIFFER = _("The two new passwords differ.")
 SAME = _("Choose a password other than the current one.")
@@ -102,4 +102,4 @@ def again(request: Request, errors: dict[str, Any], **typed: str) -> Response:
 
 def done(request: Request, text: Any, context: Any) -> Response:
     request.session.flash({"text": request.translate(text)})
-    return HTTPSeeOther(request.application_url + request.address(context))
+    return HTTPSeeOther(request.application_url + request.context_path(context))

@@ -11,7 +11,7 @@ from pyramid.response import Response
 from pyramid.view import exception_view_config
 
 from groundtransport.accounts import passwords, secondfactor, throttle, users
-from groundtransport.accounts.securitylog import Event, record
+from groundtransport.accounts.security_log import Event, record
 from groundtransport.accounts.throttle import Throttled
 from groundtransport.i18n import _
 from groundtransport.web.errors import error

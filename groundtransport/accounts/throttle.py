@@ -18,10 +18,10 @@ from pyramid.response import Response
 from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 
 from groundtransport.accounts.models import SignInTry
-from groundtransport.db import now, writing
+from groundtransport.db import now, write_engine
 from groundtransport.i18n import DOMAIN
 from groundtransport.security import derive
-from groundtransport.web.client import address_of, network_of
+from groundtransport.web.client import client_ip_of, network_of
 
 WINDOW = timedelta(minutes=5)
 LIMITS = {"pair": 10, "network": 50, "person": 50}  # failures in a window
@@ -89,7 +89,7 @@ def admit(request: Request, name: str) -> Try:
     keys = _keys(request, name, browser)
     with engine.connect() as connection:
         _check(connection, keys)  # a flood stops here, and holds up no writer
-    with writing(engine).begin() as connection:
+    with write_engine(engine).begin() as connection:
         _wait_for_turn(connection)
         _check(connection, keys)
         connection.execute(delete(SignInTry).where(SignInTry.at <= now() - WINDOW))
@@ -125,7 +125,7 @@ def known_browser(request: Request, name: str) -> str:
 
 def _keys(request: Request, name: str, browser: str) -> dict[str, str]:
     """Return what a try counts for, by the column that holds it."""
-    secret, network = request.registry["settings"].secrets[0], network_of(address_of(request))
+    secret, network = request.registry["settings"].secrets[0], network_of(client_ip_of(request))
     if browser:
         return {"pair": _keyed(secret, "known", name, browser)}
     person = _keyed(secret, "person", name)

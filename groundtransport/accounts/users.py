@@ -10,8 +10,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from groundtransport.accounts import passwords
+from groundtransport.accounts.errors import Refused
 from groundtransport.accounts.models import FULL_NAME_MAX, NAME_MAX, AdminUser
-from groundtransport.accounts.refusal import Refused
 from groundtransport.db import SAFE_METHODS, now
 from groundtransport.i18n import _
 from groundtransport.security import Role

@@ -9,14 +9,15 @@ from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 from pyramid.view import view_config, view_defaults
 
-from groundtransport.accounts import passwords, second_step, secondfactor, throttle, users
+from groundtransport.accounts import passwords, secondfactor, throttle, users
 from groundtransport.accounts.models import AdminUser
-from groundtransport.accounts.securitylog import Event, record, stranger
+from groundtransport.accounts.secondfactor import sign_in_views
+from groundtransport.accounts.security_log import Event, record, stranger
 from groundtransport.i18n import _
 from groundtransport.resources import Root
 from groundtransport.web.errors import prefers_json, problem
-from groundtransport.web.fields import submitted
-from groundtransport.web.links import is_ours, next_address
+from groundtransport.web.form_data import submitted
+from groundtransport.web.urls import is_ours, next_address
 
 REFUSED = _("The user name or the password is wrong.")
 TOO_LATE = _("The sign-in took too long. Please begin again.")
@@ -54,7 +55,7 @@ class Login:
         if passwords.is_outdated(user.password_hash):
             self.request.session.also(users.new_hash(user, passwords.rehash(form.get("password", ""))))
         if secondfactor.is_on(self.request.registry["engine"], user.id):
-            return second_step.ask(self.request, user, attempt, form.get("next", ""))
+            return sign_in_views.ask(self.request, user, attempt, form.get("next", ""))
         attempt.succeeded()
         return self._let_in(user, form)
 

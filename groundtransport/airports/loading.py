@@ -12,9 +12,9 @@ from typing import Any
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
-from groundtransport.airports.directory import search_text
 from groundtransport.airports.lookup import geonames_country
 from groundtransport.airports.models import Airport, City
+from groundtransport.airports.name_index import search_text
 from groundtransport.airports.states import find_state
 from groundtransport.db import now
 from groundtransport.text import fold

@@ -10,11 +10,11 @@ from typing import Any
 from sqlalchemy import Row, bindparam, case, func, select
 from sqlalchemy.orm import Session
 
-from groundtransport.airports.directory import Directory
 from groundtransport.airports.models import Airport, City
+from groundtransport.airports.name_index import Directory
 from groundtransport.airports.names import code_of, named
 from groundtransport.airports.states import find_state
-from groundtransport.recent import Recent
+from groundtransport.cache import TTLCache
 from groundtransport.text import fold
 
 SUGGESTIONS = 20
@@ -37,7 +37,7 @@ _BY_IATA, _BY_ICAO = (
 
 
 # The list of airports comes by a command, once in months; one that it adds is found at once.
-AIRPORTS: Recent[Airport] = Recent(seconds=60, most=500)
+AIRPORTS: TTLCache[Airport] = TTLCache(seconds=60, most=500)
 
 
 def by_code(dbsession: Session, code: str) -> Airport | None:
@@ -75,7 +75,7 @@ _NEWEST = select(func.max(_AIRPORTS.c.id))
 _FOUND = select(*_AIRPORTS.c["id", "code", "name", "city", "country"]).where(
     _AIRPORTS.c.id.in_(bindparam("ids", expanding=True)), _AIRPORTS.c.withdrawn_at.is_(None)
 )
-DIRECTORIES: Recent[Directory] = Recent(seconds=600, most=1)
+DIRECTORIES: TTLCache[Directory] = TTLCache(seconds=600, most=1)
 _MAKING = threading.Lock()
 
 
@@ -121,7 +121,7 @@ class Cities:
 
 
 # Lists of cities come by a command, once in months.
-_CITIES: Recent[Cities] = Recent(seconds=60, most=16)
+_CITIES: TTLCache[Cities] = TTLCache(seconds=60, most=16)
 
 
 def cities(dbsession: Session, airport: Airport) -> Cities:

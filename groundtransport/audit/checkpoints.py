@@ -52,7 +52,7 @@ def read(lines: Iterable[str]) -> Iterator[Checkpoint]:
             yield Checkpoint(**json.loads(text[text.index(WORD) + len(WORD) :]))
 
 
-class Clerk:
+class CheckpointWriter:
     """Decides when a checkpoint is due: after so many entries, or so many seconds."""
 
     def __init__(self) -> None:

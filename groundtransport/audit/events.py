@@ -8,13 +8,13 @@ from typing import Any
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from groundtransport.accounts.eventchain import append, text_of
+from groundtransport.accounts.event_chain import append, text_of
 from groundtransport.accounts.models import SecurityEvent, SecurityHead
-from groundtransport.accounts.securitylog import COMMAND_LINE, Entry, Event
+from groundtransport.accounts.security_log import COMMAND_LINE, Entry, Event
 from groundtransport.audit.chain import GENESIS, digest_more
 from groundtransport.audit.verify import Tampered
+from groundtransport.db.functions import advisory_lock
 from groundtransport.signing import Key
-from groundtransport.sql import in_turn
 
 CHUNK = 5_000  # events read at a time
 MARKS = (Event.PRUNED, Event.RESEALED)
@@ -66,7 +66,7 @@ def reseal(dbsession: Session, keys: Mapping[str, Key], actor: str) -> bool:
 
 def _hold(dbsession: Session) -> None:
     head = SecurityHead
-    dbsession.execute(select(head.number).where(head.id == 1, in_turn(head.id)).with_for_update())
+    dbsession.execute(select(head.number).where(head.id == 1, advisory_lock(head.id)).with_for_update())
 
 
 def _mark(dbsession: Session, keys: Mapping[str, Key], event: Event, end: End, actor: str) -> None:

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, func
 from sqlalchemy.orm import InstrumentedAttribute
 
 from groundtransport.audit.models import AdminActivity
-from groundtransport.records.query import ListQuery, only_once, read_page
+from groundtransport.records.list.query import ListQuery, only_once, read_page
 from groundtransport.text import PART, fold
 
 EXACT = ("kind", "action", "batch", "airport_code")

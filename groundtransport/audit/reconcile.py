@@ -7,7 +7,7 @@ from sqlalchemy import and_, case, func, not_, or_, select, union
 from sqlalchemy.orm import Session
 
 from groundtransport.accounts.models import AdminUser, SecurityEvent
-from groundtransport.accounts.securitylog import Event
+from groundtransport.accounts.security_log import Event
 from groundtransport.audit import replay
 from groundtransport.audit.models import ARCHIVE, AdminActivity, AuditMark
 

@@ -12,22 +12,22 @@ from typing import Any
 from sqlalchemy import Connection, Insert, Update, bindparam, exists, insert, select, update
 from sqlalchemy.orm import Session
 
-from groundtransport.along import Waiting, expect_last, waiting_for
 from groundtransport.audit import checkpoints
 from groundtransport.audit.chain import Key, canonical, text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
-from groundtransport.audit.searchtexts import search_text
-from groundtransport.bulk import insert_rows
-from groundtransport.db import limit_waiting, now, of_transaction
+from groundtransport.audit.search_texts import search_text
+from groundtransport.db import limit_lock_wait, now, transaction_data
+from groundtransport.db.bulk_insert import insert_rows
+from groundtransport.db.commit_outcome import EVIDENCE
+from groundtransport.db.deferred import Waiting, expect_last, waiting_for
+from groundtransport.db.functions import advisory_lock
 from groundtransport.events import RecordChanged
-from groundtransport.outcome import EVIDENCE
-from groundtransport.sql import in_turn
 
 # Made once: every change needs them.
 _ENTRIES: Any = AdminActivity.__table__
 _HEADS: Any = AuditHead.__table__
 _HEAD = select(_HEADS.c.number, _HEADS.c.mac).where(_HEADS.c.id == 1).with_for_update()
-_HEAD_IN_TURN = _HEAD.where(in_turn(_HEADS.c.id))
+_HEAD_IN_TURN = _HEAD.where(advisory_lock(_HEADS.c.id))
 _MAC = select(_ENTRIES.c.mac).where(_ENTRIES.c.id == bindparam("number"))
 _IS_HEAD = (_HEADS.c.id == 1, _HEADS.c.number == bindparam("before"), _HEADS.c.mac == bindparam("before_mac"))
 _MOVE = update(_HEADS).where(*_IS_HEAD).values(number=bindparam("last"), mac=bindparam("last_mac"))
@@ -50,13 +50,13 @@ class Auditor:
 
     def __init__(self, key: Key) -> None:
         self.key = key
-        self.clerk = checkpoints.Clerk()
+        self.clerk = checkpoints.CheckpointWriter()
         self.seen: Head | None = None  # as this process left it
         self.rest = 0  # changes until it is guessed again
 
     def __call__(self, event: RecordChanged) -> None:
         session = event.dbsession
-        queue = of_transaction(session).setdefault("audit", [])
+        queue = transaction_data(session).setdefault("audit", [])
         if not queue:
             expect_last(session)
             session.info["tm"].get().addBeforeCommitHook(self.write, (session,))
@@ -68,14 +68,14 @@ class Auditor:
         A single change takes the head for where this process left it, which spares the question. What is written then
         is written where that is true alone; where it is not, the head is asked for, and locked, as for many changes.
         """
-        kept = of_transaction(session)
+        kept = transaction_data(session)
         queue, others = kept.pop("audit"), waiting_for(session)
         guess = self.guess() if len(queue) == 1 else None
         kept["has_guessed"] = guess is not None or kept.get("has_guessed", False)
         last = self.append(session, queue, guess, others) if guess else None
         if last is None:
             # Who guessed, now or before in this transaction, has the lock, maybe, and must not wait for its turn.
-            limit_waiting(session)
+            limit_lock_wait(session)
             found = session.execute(_HEAD if kept["has_guessed"] else _HEAD_IN_TURN).one()
             head = Head(found.number, found.mac)
             last = self.append(session, queue, head, others)
@@ -106,7 +106,7 @@ class Auditor:
             entries.append({**entry, "mac": mac})
         last = Head(entries[-1]["id"], mac)
         moved = {"before": head.number, "before_mac": head.mac, "last": last.number, "last_mac": last.mac}
-        limit_waiting(session)
+        limit_lock_wait(session)
         result: Any
         if len(entries) == 1 and session.get_bind().dialect.name == "postgresql":
             named = {f"entry_{name}": value for name, value in entries[0].items()}

@@ -11,12 +11,12 @@ from pyramid.view import view_config, view_defaults
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
-from groundtransport.accounts.securitylog import Event, record
+from groundtransport.accounts.security_log import Event, record
 from groundtransport.audit.models import AdminActivity
 from groundtransport.audit.query import conditions, read
 from groundtransport.i18n import _, translated
 from groundtransport.records.fields import Field
-from groundtransport.records.query import LAST, number, page_numbers, read_slice
+from groundtransport.records.list.query import LAST, number, page_numbers, read_slice
 from groundtransport.resources import Activity, AnyRecord
 from groundtransport.security import Permission
 

@@ -6,13 +6,13 @@ import click
 
 from groundtransport.cli.airports import airports
 from groundtransport.cli.audit import audit
-from groundtransport.cli.importing import import_file, sample
-from groundtransport.cli.office import Office
+from groundtransport.cli.context import CommandContext
+from groundtransport.cli.import_records import import_file, sample
+from groundtransport.cli.indexes import check, reindex
+from groundtransport.cli.init import init
 from groundtransport.cli.permissions import permissions
 from groundtransport.cli.purge import purge
 from groundtransport.cli.security import security
-from groundtransport.cli.setup import init
-from groundtransport.cli.upkeep import check, reindex
 from groundtransport.cli.users import user
 
 
@@ -29,7 +29,7 @@ from groundtransport.cli.users import user
 @click.pass_context
 def main(context: click.Context, config: Path) -> None:
     """The Airport Ground-Transport Administration Service."""
-    context.obj = Office(config)
+    context.obj = CommandContext(config)
 
 
 for command in (init, user, airports, import_file, sample, audit, security, purge, permissions, check, reindex):

@@ -11,7 +11,7 @@ from groundtransport import db, kinds
 from groundtransport.airports import loading, lookup
 from groundtransport.airports.models import Airport
 from groundtransport.airports.states import country_name
-from groundtransport.cli.office import Office, pass_office
+from groundtransport.cli.context import CommandContext, pass_command_context
 
 
 @click.group()
@@ -25,8 +25,8 @@ def airports() -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A CSV file with the columns of airportsdata; without it, the installed airportsdata.",
 )
-@pass_office
-def refresh(office: Office, file: Path | None) -> None:
+@pass_command_context
+def refresh(office: CommandContext, file: Path | None) -> None:
     """Bring the airports to a newer list, and report records whose airport vanished."""
     office.check_migrated()
     try:
@@ -64,8 +64,8 @@ def report_records(dbsession: Session, code: str) -> None:
 @click.option("--icao", default="")
 @click.option("--latitude", type=click.FloatRange(-90, 90), required=True, help="Degrees, north positive.")
 @click.option("--longitude", type=click.FloatRange(-180, 180), required=True, help="Degrees, east positive.")
-@pass_office
-def add(office: Office, /, code: str, name: str, country: str, icao: str, **place: Any) -> None:
+@pass_command_context
+def add(office: CommandContext, /, code: str, name: str, country: str, icao: str, **place: Any) -> None:
     """Add an airport that the list lacks, by its IATA CODE; a refresh leaves it alone."""
     office.check_migrated()
     code, icao, country = code.upper(), icao.upper(), country.upper()

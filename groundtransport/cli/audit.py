@@ -7,22 +7,22 @@ import click
 from sqlalchemy.orm import Session
 
 from groundtransport import db, kinds
-from groundtransport.audit import checkpoints, events, protection, upkeep
+from groundtransport.audit import checkpoints, events, maintenance, protection
 from groundtransport.audit.chain import Key, keyring
 from groundtransport.audit.models import AuditHead
 from groundtransport.audit.reconcile import reconcile as find_disagreements
 from groundtransport.audit.verify import Tampered
 from groundtransport.audit.verify import verify as walk
-from groundtransport.cli.office import Office, pass_office
-from groundtransport.cli.types import Age
+from groundtransport.cli.context import CommandContext, pass_command_context
+from groundtransport.cli.param_types import Age
 
 
-def keys_of(office: Office) -> dict[str, Key]:
+def keys_of(office: CommandContext) -> dict[str, Key]:
     office.check_migrated()
     return keyring(office.settings.audit_secrets)
 
 
-def at_one_moment(office: Office) -> Session:
+def at_one_moment(office: CommandContext) -> Session:
     """Return a session that sees what was committed at one moment, and that no writer waits for."""
     is_sqlite = office.engine.dialect.name == "sqlite"  # its transactions are like that
     return Session(office.engine if is_sqlite else office.engine.execution_options(isolation_level="REPEATABLE READ"))
@@ -40,8 +40,8 @@ def audit() -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A process log: the checkpoints in it must be part of the chain, too.",
 )
-@pass_office
-def verify(office: Office, log: Path | None) -> None:
+@pass_command_context
+def verify(office: CommandContext, log: Path | None) -> None:
     """Walk the whole chain and look for the triggers; name the first bad entry and exit with 1."""
     try:
         found = list(checkpoints.read(log.read_text(errors="replace").splitlines())) if log else []
@@ -61,8 +61,8 @@ def verify(office: Office, log: Path | None) -> None:
 
 
 @audit.command()
-@pass_office
-def reconcile(office: Office) -> None:
+@pass_command_context
+def reconcile(office: CommandContext) -> None:
     """Compare the log with the records and the people; list where they disagree and exit with 1."""
     office.check_migrated()
     with at_one_moment(office) as dbsession:
@@ -75,17 +75,17 @@ def reconcile(office: Office) -> None:
 
 
 @audit.command("rotate-key")
-@pass_office
-def rotate_key(office: Office) -> None:
+@pass_command_context
+def rotate_key(office: CommandContext) -> None:
     """Vouch with the new GROUNDTRANSPORT_AUDIT_SECRET for what the one in ..._OLD signed."""
     try:
         with db.transaction(office.engine) as dbsession:
             if events.reseal(dbsession, keys_of(office), office.actor("rotate").name):
                 click.echo("It vouches for the security log, too.")
         with db.transaction(office.engine) as dbsession:
-            mark = upkeep.rotate_key(dbsession, keys_of(office))
+            mark = maintenance.rotate_key(dbsession, keys_of(office))
             click.echo(f"The key {mark.key_id} vouches for the entries up to {mark.number:,}.")
-    except upkeep.NothingToDo as nothing:
+    except maintenance.NothingToDo as nothing:
         click.echo(str(nothing))
     except Tampered as tampered:
         raise click.ClickException(f"The log was tampered with: {tampered}. Nothing was signed.") from tampered
@@ -94,20 +94,20 @@ def rotate_key(office: Office) -> None:
 @audit.command()
 @click.option("--older-than", type=Age(), required=True, help="Such as 365d, 52w or 1y.")
 @click.option("--to", "file", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A new file.")
-@pass_office
-def archive(office: Office, older_than: timedelta, file: Path) -> None:
+@pass_command_context
+def archive(office: CommandContext, older_than: timedelta, file: Path) -> None:
     """Export old entries as lines of JSON, and cut the log behind a signed mark."""
     until: datetime = db.now() - older_than
     keys = keys_of(office)
     try:
         # The file is complete before the entries are gone: the commit comes last.
         with db.transaction(office.engine) as dbsession, file.open("x", encoding="utf-8") as out:
-            number = upkeep.archive(dbsession, keys, until, out.write).number
+            number = maintenance.archive(dbsession, keys, until, out.write).number
     except FileExistsError as error:
         raise click.ClickException(f"{file} exists already.") from error
     except OSError as error:
         raise click.ClickException(f"{file} cannot be written: {error.strerror}. Nothing was archived.") from error
-    except upkeep.NothingToDo as nothing:
+    except maintenance.NothingToDo as nothing:
         file.unlink()
         raise click.ClickException(str(nothing)) from nothing
     except Tampered as tampered:
@@ -117,8 +117,8 @@ def archive(office: Office, older_than: timedelta, file: Path) -> None:
 
 
 @audit.command()
-@pass_office
-def checkpoint(office: Office) -> None:
+@pass_command_context
+def checkpoint(office: CommandContext) -> None:
     """Print a signed checkpoint of the head, to be kept elsewhere."""
     key = next(iter(keys_of(office).values()))
     with db.transaction(office.engine) as dbsession:

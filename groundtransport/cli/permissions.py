@@ -11,7 +11,7 @@ from pyramid.registry import Registry
 from pyramid.request import Request
 from pyramid.security import NO_PERMISSION_REQUIRED
 
-from groundtransport.cli.office import Office, pass_office
+from groundtransport.cli.context import CommandContext, pass_command_context
 from groundtransport.resources import (
     PLACES,
     Admin,
@@ -127,7 +127,7 @@ def as_markdown(found: list[Door]) -> str:
 
 
 @click.command()
-@pass_office
-def permissions(office: Office) -> None:
+@pass_command_context
+def permissions(office: CommandContext) -> None:
     """Print who may do what, as a table in Markdown."""
     click.echo(as_markdown(doors(get_app(str(office.ini)).registry)), nl=False)

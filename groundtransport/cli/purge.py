@@ -7,9 +7,9 @@ import click
 from sqlalchemy import func, select
 
 from groundtransport import db
-from groundtransport.cli.office import Office, pass_office
-from groundtransport.cli.types import Age
-from groundtransport.records.query import can_restore
+from groundtransport.cli.context import CommandContext, pass_command_context
+from groundtransport.cli.param_types import Age
+from groundtransport.records.list.query import can_restore
 from groundtransport.records.writer import Writer
 
 CHUNK = 200  # records a transaction
@@ -18,8 +18,8 @@ CHUNK = 200  # records a transaction
 @click.command()
 @click.option("--older-than", type=Age(), required=True, help="Deleted at least so long ago: 90d, 12w or 1y.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@pass_office
-def purge(office: Office, older_than: timedelta, yes: bool) -> None:  # noqa: FBT001  # click passes flags so
+@pass_command_context
+def purge(office: CommandContext, older_than: timedelta, yes: bool) -> None:  # noqa: FBT001  # click passes flags so
     """Remove records for good that were deleted long ago."""
     until = db.now() - older_than
     kinds = [kind for kind in office.registry["kinds"].values() if can_restore(kind)]
@@ -40,7 +40,7 @@ def _old(kind: Any, until: Any) -> Any:
     return select(kind.model).where(kind.model.deleted_at < until)
 
 
-def _purge(office: Office, kind: Any, until: Any, actor: Any) -> int:
+def _purge(office: CommandContext, kind: Any, until: Any, actor: Any) -> int:
     done = 0
     while True:
         with db.transaction(office.engine) as dbsession:

@@ -8,7 +8,7 @@ from groundtransport import db
 from groundtransport.audit import events
 from groundtransport.audit.chain import keyring
 from groundtransport.audit.verify import Tampered
-from groundtransport.cli.office import Office, pass_office
+from groundtransport.cli.context import CommandContext, pass_command_context
 
 
 @click.group()
@@ -17,8 +17,8 @@ def security() -> None:
 
 
 @security.command()
-@pass_office
-def prune(office: Office) -> None:
+@pass_command_context
+def prune(office: CommandContext) -> None:
     """Remove events older than the ini's groundtransport.security_log_days."""
     office.check_migrated()
     days = office.settings.security_log_days

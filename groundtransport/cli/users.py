@@ -8,10 +8,10 @@ import click
 from sqlalchemy.orm import Session
 
 from groundtransport import db
-from groundtransport.accounts import passwords, secondfactor, securitylog, users
+from groundtransport.accounts import passwords, secondfactor, security_log, users
 from groundtransport.accounts.models import AdminUser
-from groundtransport.accounts.securitylog import COMMAND_LINE, Entry, Event, SecurityLog
-from groundtransport.cli.office import Office, pass_office
+from groundtransport.accounts.security_log import COMMAND_LINE, Entry, Event, SecurityLog
+from groundtransport.cli.context import CommandContext, pass_command_context
 from groundtransport.i18n import _
 from groundtransport.security import Role
 from groundtransport.signing import make_key
@@ -25,7 +25,7 @@ def user() -> None:
 
 
 @contextmanager
-def accounts(office: Office) -> Iterator[Session]:
+def accounts(office: CommandContext) -> Iterator[Session]:
     """Yield a session; a refusal ends the command with its reason, and nothing is changed."""
     office.check_migrated()
     try:
@@ -42,11 +42,11 @@ def known(dbsession: Session, name: str) -> AdminUser:
     return found
 
 
-def note(office: Office, event: Event, name: str, **details: str) -> None:
+def note(office: CommandContext, event: Event, name: str, **details: str) -> None:
     """Write down in the security log what was done to an account."""
     actor = office.actor("user").name
     entry = Entry(event, actor, about=users.normal_name(name), address=COMMAND_LINE, details=details)
-    securitylog.write(SecurityLog(office.engine, make_key(office.settings.audit_secrets[0])), [entry])
+    security_log.write(SecurityLog(office.engine, make_key(office.settings.audit_secrets[0])), [entry])
 
 
 def new_password() -> tuple[str, bool]:
@@ -63,8 +63,8 @@ def tell(name: str, password: str, *, is_made: bool) -> None:
 @user.command()
 @click.argument("name")
 @click.option("--role", type=ROLE, required=True)
-@pass_office
-def add(office: Office, name: str, role: str) -> None:
+@pass_command_context
+def add(office: CommandContext, name: str, role: str) -> None:
     """Add a person. The password comes from standard input, or is made and printed once."""
     password, is_made = new_password()
     with accounts(office) as dbsession:
@@ -76,21 +76,21 @@ def add(office: Office, name: str, role: str) -> None:
 
 @user.command("password")
 @click.argument("name")
-@pass_office
-def set_password(office: Office, name: str) -> None:
+@pass_command_context
+def set_password(office: CommandContext, name: str) -> None:
     """Give a new password, from standard input or made; ends all their sessions."""
     replace_password(office, name, *new_password())
 
 
 @user.command("reset-password")
 @click.argument("name")
-@pass_office
-def reset_password(office: Office, name: str) -> None:
+@pass_command_context
+def reset_password(office: CommandContext, name: str) -> None:
     """Give a one-time password, made and printed once; ends all their sessions."""
     replace_password(office, name, passwords.make(), is_made=True)
 
 
-def replace_password(office: Office, name: str, password: str, is_made: bool) -> None:  # noqa: FBT001  # of new_password
+def replace_password(office: CommandContext, name: str, password: str, is_made: bool) -> None:  # noqa: FBT001  # of new_password
     with accounts(office) as dbsession:
         users.set_password(known(dbsession, name), password, one_time=is_made)
     note(office, Event.PASSWORD_RESET, name)
@@ -101,8 +101,8 @@ def replace_password(office: Office, name: str, password: str, is_made: bool) ->
 @user.command("role")
 @click.argument("name")
 @click.argument("role", type=ROLE)
-@pass_office
-def set_role(office: Office, name: str, role: str) -> None:
+@pass_command_context
+def set_role(office: CommandContext, name: str, role: str) -> None:
     """Give another role; ends all their sessions."""
     with accounts(office) as dbsession:
         person = known(dbsession, name)
@@ -114,8 +114,8 @@ def set_role(office: Office, name: str, role: str) -> None:
 
 @user.command("reset-second-factor")
 @click.argument("name")
-@pass_office
-def reset_second_factor(office: Office, name: str) -> None:
+@pass_command_context
+def reset_second_factor(office: CommandContext, name: str) -> None:
     """Forget the second factor of somebody who lost it; ends all their sessions."""
     with accounts(office) as dbsession:
         secondfactor.reset(dbsession, known(dbsession, name))
@@ -125,8 +125,8 @@ def reset_second_factor(office: Office, name: str) -> None:
 
 @user.command()
 @click.argument("name")
-@pass_office
-def disable(office: Office, name: str) -> None:
+@pass_command_context
+def disable(office: CommandContext, name: str) -> None:
     """Lock an account; ends all its sessions. (Accounts are never deleted: the log refers to them.)"""
     with accounts(office) as dbsession:
         users.disable(dbsession, known(dbsession, name))
@@ -136,8 +136,8 @@ def disable(office: Office, name: str) -> None:
 
 @user.command()
 @click.argument("name")
-@pass_office
-def enable(office: Office, name: str) -> None:
+@pass_command_context
+def enable(office: CommandContext, name: str) -> None:
     """Unlock an account."""
     with accounts(office) as dbsession:
         users.enable(known(dbsession, name))
@@ -147,8 +147,8 @@ def enable(office: Office, name: str) -> None:
 
 @user.command("end-sessions")
 @click.argument("name")
-@pass_office
-def end_sessions(office: Office, name: str) -> None:
+@pass_command_context
+def end_sessions(office: CommandContext, name: str) -> None:
     """Sign somebody out everywhere."""
     with accounts(office) as dbsession:
         users.end_sessions(known(dbsession, name))
@@ -157,8 +157,8 @@ def end_sessions(office: Office, name: str) -> None:
 
 
 @user.command("list")
-@pass_office
-def show(office: Office) -> None:
+@pass_command_context
+def show(office: CommandContext) -> None:
     """List all accounts."""
     with accounts(office) as dbsession:
         for person in users.everyone(dbsession):

@@ -8,8 +8,8 @@ from pyramid.request import Request
 from pyramid.view import view_config
 
 from groundtransport.audit.views import entries, for_page
-from groundtransport.dashboard import figures
-from groundtransport.dashboard.weeks import last_weeks
+from groundtransport.dashboard import statistics
+from groundtransport.dashboard.weekly_changes import last_weeks
 from groundtransport.resources import Admin
 from groundtransport.security import Permission
 
@@ -26,18 +26,18 @@ LATEST = 10  # entries
 def dashboard(context: Admin, request: Request) -> dict[str, Any]:
     dbsession, kinds = request.dbsession, list(request.registry["kinds"].values())
     return {
-        "exact": figures.EXACT,
+        "exact": statistics.EXACT,
         "cards": [
             {
                 "kind": kind,
-                "total": figures.total(dbsession, kind),
-                "statuses": figures.statuses(dbsession, kind),
-                "gaps": figures.gaps(dbsession, kind),
+                "total": statistics.total(dbsession, kind),
+                "statuses": statistics.statuses(dbsession, kind),
+                "gaps": statistics.gaps(dbsession, kind),
                 "may_create": bool(request.has_permission(Permission.CREATE, context[kind.name])),
             }
             for kind in kinds
         ],
-        "airports": figures.busiest(dbsession, kinds, BUSIEST),
+        "airports": statistics.busiest(dbsession, kinds, BUSIEST),
         "weeks": last_weeks(dbsession, datetime.now(UTC).date()),
         "entries": for_page(request, entries(dbsession, 0, LATEST)),
     }

@@ -6,11 +6,11 @@ from pyramid.request import Request
 from pyramid.view import view_config
 
 from groundtransport.i18n import _
-from groundtransport.records import listing
 from groundtransport.records.kind import Kind, label_of
-from groundtransport.records.links import list_address, of_rows
-from groundtransport.records.query import ListQuery, only_once
-from groundtransport.records.screen import too_long
+from groundtransport.records.list import pages
+from groundtransport.records.list.columns import too_long
+from groundtransport.records.list.query import ListQuery, only_once
+from groundtransport.records.urls import list_url, of_rows
 from groundtransport.resources import Admin
 from groundtransport.security import Permission
 
@@ -36,11 +36,11 @@ def search(context: Admin, request: Request) -> dict[str, Any]:
 
 def _found(context: Admin, request: Request, kind: Kind, q: str) -> dict[str, Any]:
     query = ListQuery(q=q, page_size=SHOWN)
-    page = listing.page(request.dbsession, kind, query)
+    page = pages.page(request.dbsession, kind, query)
     collection: Any = context[kind.name]
     actions = of_rows(request, collection, query.state())
     for row in page.rows:
         row["label"] = label_of(kind, row, row["id"])
         row["actions"] = actions(row["id"])
-        row["open"] = list_address(request, kind, query.state() + f"&view={row['id']}")
-    return {"kind": kind, "page": page, "all": list_address(request, kind, query.state())}
+        row["open"] = list_url(request, kind, query.state() + f"&view={row['id']}")
+    return {"kind": kind, "page": page, "all": list_url(request, kind, query.state())}

@@ -4,7 +4,17 @@ The database keeps all of it by itself, in the transaction of the change (trigge
 too. Migrations make it by ``op.index_records``; ``groundtransport check`` compares it, ``reindex`` makes it anew.
 """
 
-from groundtransport.indexes.facts import BLOCK, Indexed, facts_of, hint_for, mark, sort_key
-from groundtransport.indexes.tables import RecordBlock, RecordChange, RecordCount
+from groundtransport.indexes.counter_tables import RecordBlock, RecordChange, RecordCount
+from groundtransport.indexes.spec import BLOCK, TableSpec, hint_for, mark, sort_key, spec_of
 
-__all__ = ["BLOCK", "Indexed", "RecordBlock", "RecordChange", "RecordCount", "facts_of", "hint_for", "mark", "sort_key"]
+__all__ = [
+    "BLOCK",
+    "RecordBlock",
+    "RecordChange",
+    "RecordCount",
+    "TableSpec",
+    "hint_for",
+    "mark",
+    "sort_key",
+    "spec_of",
+]

@@ -8,8 +8,8 @@ from sqlalchemy import Connection, Engine, MetaData, text
 from sqlalchemy.exc import DBAPIError
 
 from groundtransport.indexes import postgresql, sqlite
-from groundtransport.indexes.facts import Indexed, facts_of, of_searches
-from groundtransport.indexes.parts import Part
+from groundtransport.indexes.ddl import Part
+from groundtransport.indexes.spec import TableSpec, of_searches, spec_of
 
 NO_TRIGRAMS = (
     "PostgreSQL's extension pg_trgm is needed, and could not be created ({reason}). Install the contrib modules of the "
@@ -26,10 +26,10 @@ def dialect_of(connection: Connection) -> ModuleType:
     return postgresql if connection.dialect.name == "postgresql" else sqlite
 
 
-def every_table(metadata: MetaData) -> Iterator[Indexed]:
+def every_table(metadata: MetaData) -> Iterator[TableSpec]:
     """Yield the facts of each kind's table."""
     for table in metadata.sorted_tables:
-        facts = facts_of(table)
+        facts = spec_of(table)
         if facts:
             yield facts
 
@@ -51,13 +51,13 @@ def existing(connection: Connection, table: str) -> set[str]:
     return set(connection.scalars(query, {"table": table}))
 
 
-def missing(connection: Connection, facts: Indexed) -> list[Part]:
+def missing(connection: Connection, facts: TableSpec) -> list[Part]:
     """Return the parts that a table lacks."""
     there = existing(connection, facts.table)
     return [part for part in dialect_of(connection).parts(facts) if part.name not in there]
 
 
-def create(connection: Connection, facts: Indexed, say: Callable[[str], None]) -> None:
+def create(connection: Connection, facts: TableSpec, say: Callable[[str], None]) -> None:
     """Make what a table lacks, inside the connection's transaction, and fill it. Writers wait meanwhile."""
     prepare(connection)
     lacking = missing(connection, facts)
@@ -69,7 +69,7 @@ def create(connection: Connection, facts: Indexed, say: Callable[[str], None]) -
         _execute(connection, *dialect_of(connection).fill(facts))
 
 
-def create_indexes_concurrently(connection: Connection, facts: Indexed, say: Callable[[str], None]) -> None:
+def create_indexes_concurrently(connection: Connection, facts: TableSpec, say: Callable[[str], None]) -> None:
     """Make the indexes that a PostgreSQL table lacks, while others write. The connection is in autocommit."""
     prepare(connection)
     lacking = [part for part in missing(connection, facts) if part.kind == "index"]
@@ -78,27 +78,27 @@ def create_indexes_concurrently(connection: Connection, facts: Indexed, say: Cal
         _execute(connection, part.drop, part.create_concurrently)
 
 
-def drop(connection: Connection, facts: Indexed, *, indexes: bool = True) -> None:
+def drop(connection: Connection, facts: TableSpec, *, indexes: bool = True) -> None:
     """Remove what a table has besides its columns; without ``indexes``, those of sorts stay."""
     for part in reversed(list(dialect_of(connection).parts(facts))):
         if indexes or part.kind != "index" or part.name in of_searches(facts.table):
             _execute(connection, part.drop)
 
 
-def tidy(engine: Engine, facts: Indexed, changed: int, say: Callable[[str], None]) -> None:
+def tidy(engine: Engine, facts: TableSpec, changed: int, say: Callable[[str], None]) -> None:
     """Leave a table well known to its database after ``changed`` rows of it were. (SQLite's plans ask for no more.)"""
     if engine.dialect.name == "postgresql":
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             postgresql.tidy(connection, facts, changed, say)
 
 
-def hold_writers(connection: Connection, facts: Indexed) -> None:
+def hold_writers(connection: Connection, facts: TableSpec) -> None:
     """Make the table's writers wait until the transaction ends. (On SQLite, BEGIN IMMEDIATE has done so.)"""
     if connection.dialect.name == "postgresql":
         _execute(connection, f"LOCK TABLE {facts.table} IN SHARE ROW EXCLUSIVE MODE")
 
 
-def miscounted(connection: Connection, facts: Indexed) -> Iterator[tuple[str, int, int]]:
+def miscounted(connection: Connection, facts: TableSpec) -> Iterator[tuple[str, int, int]]:
     """Yield the counters that are wrong: name, what they say, what there is. In a transaction that is rolled back."""
     with _at_one_moment(connection) as one:
         kept = _counters(one, facts)
@@ -132,7 +132,7 @@ def _at_one_moment(connection: Connection) -> Iterator[Connection]:
             one.commit()
 
 
-def _counters(connection: Connection, facts: Indexed) -> dict[str, int]:
+def _counters(connection: Connection, facts: TableSpec) -> dict[str, int]:
     """Return what the counters of a table say, by name."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT record_fold()"))
@@ -142,7 +142,7 @@ def _counters(connection: Connection, facts: Indexed) -> dict[str, int]:
     return {name: int(n) for query in (counts, blocks) for name, n in connection.execute(query, kind)}
 
 
-def search_is_whole(connection: Connection, facts: Indexed) -> bool:
+def search_is_whole(connection: Connection, facts: TableSpec) -> bool:
     """Whether the index of searches holds every live record's text, and no other."""
     if connection.dialect.name == "postgresql":
         return True  # an index of the database's own; what is missing or invalid is found by name

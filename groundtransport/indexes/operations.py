@@ -9,13 +9,13 @@ from alembic.util.langhelpers import DispatchPriority
 from sqlalchemy import text
 
 from groundtransport.indexes import build, postgresql
-from groundtransport.indexes.facts import Indexed, lacking, of_searches
+from groundtransport.indexes.spec import TableSpec, lacking, of_searches
 
 
 class OfRecords(MigrateOperation):
     """What is done to the table of a kind; its facts are written out in the migration."""
 
-    def __init__(self, facts: Indexed) -> None:
+    def __init__(self, facts: TableSpec) -> None:
         super().__init__()
         self.facts = facts
 
@@ -30,7 +30,7 @@ class OfRecords(MigrateOperation):
         soft: bool,
         gaps: dict[str, list[str]] | None = None,
     ) -> Any:
-        return operations.invoke(cls(Indexed(table, sorts, counted_by, soft, gaps or {})))
+        return operations.invoke(cls(TableSpec(table, sorts, counted_by, soft, gaps or {})))
 
 
 @Operations.register_operation("index_records", "on")
@@ -97,7 +97,7 @@ def render_reverse(context: Any, operation: UnindexRecords) -> str:
     return _render("unindex_records", operation.facts)
 
 
-def _render(name: str, facts: Indexed) -> str:
+def _render(name: str, facts: TableSpec) -> str:
     given: dict[str, Any] = {"sorts": dict(facts.sorts), "counted_by": facts.counted_by, "soft": facts.soft}
     if facts.gaps:
         given["gaps"] = {gap: list(columns) for gap, columns in facts.gaps.items()}

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 
 from sqlalchemy import Connection, text
 
-from groundtransport.indexes.facts import BLOCK, LONG, NUMBER, SORT_MAX, Indexed
-from groundtransport.indexes.parts import Part, gap_indexes
+from groundtransport.indexes.ddl import Part, gap_indexes
+from groundtransport.indexes.spec import BLOCK, LONG, NUMBER, SORT_MAX, TableSpec
 
 STATISTICS = 2000  # values that the planner looks at to guess how many rows hold a word
 EXTENSION = "CREATE EXTENSION IF NOT EXISTS pg_trgm"
@@ -71,7 +71,7 @@ END $$
 FUNCTIONS = {"record_fold()": FOLD, "record_estimate(text, text, text[])": ESTIMATE}
 
 
-def parts(facts: Indexed) -> Iterator[Part]:
+def parts(facts: TableSpec) -> Iterator[Part]:
     """Yield what the table has besides its columns, in the order in which it is made."""
     table = facts.table
     live = " WHERE deleted_at IS NULL" if facts.soft else ""
@@ -135,7 +135,7 @@ def _text(column: str, manner: str) -> str:
     return f'lower(substr({column}, 1, {SORT_MAX}) COLLATE "C")' if manner == LONG else f'lower({column} COLLATE "C")'
 
 
-def _function(facts: Indexed) -> str:
+def _function(facts: TableSpec) -> str:
     return f"""
         CREATE OR REPLACE FUNCTION {facts.table}_count() RETURNS trigger LANGUAGE plpgsql AS $$
         DECLARE first bigint; last bigint;
@@ -152,7 +152,7 @@ def _function(facts: Indexed) -> str:
         """
 
 
-def _rows(facts: Indexed, source: str, n: int) -> str:
+def _rows(facts: TableSpec, source: str, n: int) -> str:
     choice = f"coalesce({facts.counted_by}, '')" if facts.counted_by else "''"
     live = "deleted_at IS NULL" if facts.soft else "true"
     code, pick = f"CASE WHEN {live} THEN airport_code ELSE '-' END", f"CASE WHEN {live} THEN {choice} ELSE '*' END"
@@ -160,7 +160,7 @@ def _rows(facts: Indexed, source: str, n: int) -> str:
     return f"SELECT {code} AS code, {pick} AS pick, {block} AS block, {n} AS n FROM {source}"
 
 
-def _note(facts: Indexed, rows: str) -> str:
+def _note(facts: TableSpec, rows: str) -> str:
     return f"""
                 WITH changed AS MATERIALIZED ({rows}),
                 noted AS (
@@ -174,7 +174,7 @@ def _note(facts: Indexed, rows: str) -> str:
                 SELECT min(id), max(id) INTO first, last FROM noted;"""
 
 
-def tidy(connection: Connection, facts: Indexed, changed: int, say: Callable[[str], None]) -> None:
+def tidy(connection: Connection, facts: TableSpec, changed: int, say: Callable[[str], None]) -> None:
     """Do at once, after ``changed`` rows of a table were, what autovacuum does a while later, where it is on.
 
     The connection is in autocommit. Without statistics of its texts, searches and lists are planned at a venture.
@@ -194,12 +194,12 @@ def tidy(connection: Connection, facts: Indexed, changed: int, say: Callable[[st
         say(f"Lists are quick again once autovacuum or the owner of the table has done: VACUUM ANALYZE {facts.table}")
 
 
-def fill(facts: Indexed) -> Iterator[str]:
+def fill(facts: TableSpec) -> Iterator[str]:
     """Yield the statements that count all rows anew; the indexes fill themselves."""
     yield from count_anew(facts)
 
 
-def count_anew(facts: Indexed) -> Iterator[str]:
+def count_anew(facts: TableSpec) -> Iterator[str]:
     """Yield the statements that count all rows anew. The caller holds the table's writers off."""
     table = facts.table
     for name in ("record_count", "record_block", "record_change"):

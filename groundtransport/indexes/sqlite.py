@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from groundtransport.indexes.facts import BLOCK, NUMBER, Indexed
-from groundtransport.indexes.parts import Part, gap_indexes
+from groundtransport.indexes.ddl import Part, gap_indexes
+from groundtransport.indexes.spec import BLOCK, NUMBER, TableSpec
 
 
-def parts(facts: Indexed) -> Iterator[Part]:
+def parts(facts: TableSpec) -> Iterator[Part]:
     """Yield what the table has besides its columns, in the order in which it is made."""
     table = facts.table
     live = " WHERE deleted_at IS NULL" if facts.soft else ""
@@ -36,14 +36,14 @@ def _key(column: str, manner: str) -> str:
     return column if manner == NUMBER else f"{column} COLLATE NOCASE"
 
 
-def fill(facts: Indexed) -> Iterator[str]:
+def fill(facts: TableSpec) -> Iterator[str]:
     """Yield the statements that count and index all rows anew."""
     table = facts.table
     yield f"INSERT INTO {table}_search ({table}_search) VALUES ('rebuild')"
     yield from count_anew(facts)
 
 
-def count_anew(facts: Indexed) -> Iterator[str]:
+def count_anew(facts: TableSpec) -> Iterator[str]:
     """Yield the statements that count all rows anew."""
     table, live = facts.table, "deleted_at IS NULL" if facts.soft else "1"
     choice = f"coalesce({facts.counted_by}, '')" if facts.counted_by else "''"
@@ -69,7 +69,7 @@ def count_anew(facts: Indexed) -> Iterator[str]:
         """
 
 
-def _triggers(facts: Indexed) -> Iterator[Part]:
+def _triggers(facts: TableSpec) -> Iterator[Part]:
     table = facts.table
     old, new = _is_live(facts, "OLD"), _is_live(facts, "NEW")
     grouped = [name for name in ("airport_code", facts.counted_by) if name]
@@ -96,22 +96,22 @@ def _trigger(table: str, name: str, event: str, when: str, body: list[str]) -> P
     return Part("trigger", f"{table}_{name}", create)
 
 
-def _is_live(facts: Indexed, row: str) -> str:
+def _is_live(facts: TableSpec, row: str) -> str:
     return f"{row}.deleted_at IS NULL" if facts.soft else "1"
 
 
-def _enter(facts: Indexed) -> str:
+def _enter(facts: TableSpec) -> str:
     live = _is_live(facts, "NEW")
     return f"INSERT INTO {facts.table}_search (rowid, search_text) SELECT NEW.id, NEW.search_text WHERE {live}"
 
 
-def _leave(facts: Indexed) -> str:
+def _leave(facts: TableSpec) -> str:
     """FTS5 takes an entry out by its exact old text."""
     name, live = f"{facts.table}_search", _is_live(facts, "OLD")
     return f"INSERT INTO {name} ({name}, rowid, search_text) SELECT 'delete', OLD.id, OLD.search_text WHERE {live}"
 
 
-def _count(facts: Indexed, row: str, n: int) -> list[str]:
+def _count(facts: TableSpec, row: str, n: int) -> list[str]:
     kind, live = f"'{facts.table}'", _is_live(facts, row)
     choice = f"coalesce({row}.{facts.counted_by}, '')" if facts.counted_by else "''"
     into = "INSERT INTO record_count (kind, airport_code, choice, n)"

@@ -14,8 +14,8 @@ from groundtransport.i18n import _
 from groundtransport.records.fields import AirportCity, Field, Phone, StateField, declare
 from groundtransport.records.forms import RecordSchema
 from groundtransport.records.kind import Kind
+from groundtransport.records.list.query import only_once
 from groundtransport.records.model import RecordColumns, SoftDelete
-from groundtransport.records.query import only_once
 from groundtransport.resources import Collection
 from groundtransport.security import Permission
 

@@ -17,12 +17,12 @@ def includeme(config: Configurator) -> None:
     renderer.add_adapter(datetime, lambda moment, _: moment.isoformat())
     config.add_renderer("json", renderer)
     config.add_renderer("rows", lambda _: render_rows)
-    config.add_request_method("groundtransport.records.told.messages")
+    config.add_request_method("groundtransport.records.flash.flash_messages")
     config.include("groundtransport.records.forms")
     config.add_tween(
-        "groundtransport.records.kept.tween",
-        under="groundtransport.web.gate.tween",
-        over="groundtransport.web.method.tween",
+        "groundtransport.records.edit.saved_forms.tween",
+        under="groundtransport.web.login_required.tween",
+        over="groundtransport.web.method_override.tween",
     )
     config.scan("groundtransport.records")
 

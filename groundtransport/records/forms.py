@@ -18,7 +18,7 @@ from groundtransport.airports.names import code_of
 from groundtransport.i18n import _
 from groundtransport.records.fields import AirportField, Field, Place
 from groundtransport.records.kind import Kind
-from groundtransport.web.fields import submitted
+from groundtransport.web.form_data import submitted
 
 GROUPS = {"airport": _("Airport"), "company": _("Company"), "contact": _("Contact"), "place": _("Place")}
 

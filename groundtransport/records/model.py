@@ -27,7 +27,7 @@ class RecordColumns:
     version: Mapped[int] = mapped_column(default=1, sort_order=92)
     # The one-time token of the form that made it: sent twice, it leads to the first result.
     form_token: Mapped[str | None] = mapped_column(String(64), unique=True, sort_order=95)
-    # What lists search in: kept by the writer, read by records/search.py.
+    # What lists search in: kept by the writer, read by records/search/terms.py.
     search_text: Mapped[str] = mapped_column(Text, sort_order=93)
 
     @declared_attr.directive

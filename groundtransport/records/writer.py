@@ -13,8 +13,9 @@ from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.orm.exc import StaleDataError
 
-from groundtransport.bulk import insert_rows, next_ids
 from groundtransport.db import now
+from groundtransport.db.bulk_insert import insert_rows, next_ids
+from groundtransport.db.statement_cache import cached_statement
 from groundtransport.events import (
     Actor,
     RecordChanged,
@@ -25,8 +26,7 @@ from groundtransport.events import (
     RecordUpdated,
 )
 from groundtransport.records.kind import Kind, label_of
-from groundtransport.records.made import made
-from groundtransport.records.search import search_text
+from groundtransport.records.search.terms import search_text
 
 
 class Writer:
@@ -41,7 +41,7 @@ class Writer:
         Raises sqlalchemy.exc.IntegrityError when another transaction has just used the token.
         """
         said = self._said(values)
-        query = made(("insert", self._table), lambda: insert(self._table))
+        query = cached_statement(("insert", self._table), lambda: insert(self._table))
         result: Any = self.dbsession.execute(query, {**self._row(said, now()), "form_token": form_token})
         number: int = result.inserted_primary_key[0]
         self._tell(RecordCreated, number, 1, {}, said)
@@ -130,7 +130,7 @@ class Writer:
         """
         table, names = self._table, tuple(columns)
         values = {f"new_{name}": value for name, value in columns.items()}
-        query = made(("change", table, names), lambda: _change_of(table, names))
+        query = cached_statement(("change", table, names), lambda: _change_of(table, names))
         result: Any = self.dbsession.execute(query, {**values, "its_id": record.id, "its_version": record.version})
         if result.rowcount != 1:
             raise StaleDataError(f"{self.kind.name} {record.id} was changed by another transaction")

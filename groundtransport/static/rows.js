@@ -1,5 +1,5 @@
 // What the list's answers become on the page: text and nodes only, never a string that could be read as HTML.
-// What was searched is marked as records/highlight.py marks it; keep the two alike.
+// What was searched is marked as records/list/highlight.py marks it; keep the two alike.
 (() => {
   const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/gu;
   const PHONE = /^[0-9+()./ -]*[0-9][0-9+()./ -]*$/;

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from groundtransport.airports import lookup
 from groundtransport.airports.models import Airport
 from groundtransport.airports.names import code_of
-from groundtransport.db import in_bulk, reading, transaction
+from groundtransport.db import bulk_engine, read_engine, transaction
 from groundtransport.events import Actor
 from groundtransport.i18n import translated
 from groundtransport.records.fields import Place
@@ -64,7 +64,7 @@ class Importer:
             while outcome := ahead.result():
                 ahead = reader.submit(self._read_chunk, rows)
                 good = [values for _, _, values in outcome if values is not None]
-                with transaction(in_bulk(self.registry["engine"])) as dbsession:
+                with transaction(bulk_engine(self.registry["engine"])) as dbsession:
                     Writer(dbsession, self.registry.notify, self.kind, self.actor).create_all(good)
                 self.counts.created += len(good)
                 self.counts.refused += len(outcome) - len(good)
@@ -72,7 +72,7 @@ class Importer:
 
     def _read_chunk(self, rows: Iterator[Row]) -> list[tuple[Row, str, dict[str, Any] | None]]:
         """Return the next rows, each with what is wrong with it and its values."""
-        with Session(reading(self.registry["engine"])) as self._dbsession:
+        with Session(read_engine(self.registry["engine"])) as self._dbsession:
             return [(row, *self._read(row)) for row in islice(rows, CHUNK)]
 
     def _read(self, row: Row) -> tuple[str, dict[str, Any] | None]:

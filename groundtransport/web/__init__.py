@@ -28,10 +28,14 @@ def includeme(config: Configurator) -> None:
     config.include("groundtransport.web.static")
     config.set_request_factory("groundtransport.web.request.MemoryRequest")
     # From the outside in: guard > sessions (accounts) > gate > method override > transaction > views.
-    config.add_tween("groundtransport.web.guard.tween", under=INGRESS, over=[DB, TM])
-    config.add_tween("groundtransport.web.gate.tween", under="groundtransport.web.guard.tween", over=[DB, TM])
-    config.add_tween("groundtransport.web.method.tween", under="groundtransport.web.gate.tween", over=[DB, TM])
-    config.add_request_method("groundtransport.web.links.address")
+    config.add_tween("groundtransport.web.request_guard.tween", under=INGRESS, over=[DB, TM])
+    config.add_tween(
+        "groundtransport.web.login_required.tween", under="groundtransport.web.request_guard.tween", over=[DB, TM]
+    )
+    config.add_tween(
+        "groundtransport.web.method_override.tween", under="groundtransport.web.login_required.tween", over=[DB, TM]
+    )
+    config.add_request_method("groundtransport.web.urls.context_path")
     config.add_view_predicate("ajax", "groundtransport.web.predicates.Ajax")
     config.add_subscriber("groundtransport.web.layout.add_globals", "pyramid.events.BeforeRender")
     config.scan("groundtransport.web")

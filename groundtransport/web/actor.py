@@ -3,10 +3,10 @@
 from pyramid.request import Request
 
 from groundtransport.events import Actor
-from groundtransport.web.client import address_of
+from groundtransport.web.client import client_ip_of
 
 
 def actor_of(request: Request) -> Actor:
     """Return the signed-in person of a request as the actor of its changes."""
     identity = request.identity
-    return Actor(identity.name, identity.user_id, request.id, address_of(request))
+    return Actor(identity.name, identity.user_id, request.id, client_ip_of(request))

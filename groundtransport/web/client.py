@@ -8,15 +8,15 @@ import re
 
 from pyramid.request import Request
 
-ADDRESS_MAX = 64
+CLIENT_IP_MAX = 64
 AGENT_MAX = 200
 IPV6_SITE = 64  # bits: the part of an IPv6 address that one household or one rented machine holds
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
-def address_of(request: Request) -> str:
+def client_ip_of(request: Request) -> str:
     """Return the address of the client; "" where the server does not know it."""
-    return _clean(request.remote_addr or "", ADDRESS_MAX)
+    return _clean(request.remote_addr or "", CLIENT_IP_MAX)
 
 
 def network_of(address: str) -> str:

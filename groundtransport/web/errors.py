@@ -12,9 +12,9 @@ from pyramid.response import Response
 from pyramid.view import exception_view_config, forbidden_view_config, notfound_view_config
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, TimeoutError
 
+from groundtransport.db.commit_outcome import may_be_stored
 from groundtransport.i18n import _
-from groundtransport.outcome import may_be_stored
-from groundtransport.web.links import sign_in_address
+from groundtransport.web.urls import sign_in_url
 from groundtransport.web.view_methods import view_methods
 
 log = logging.getLogger(__name__)
@@ -114,7 +114,7 @@ def allowed_methods(request: Request) -> set[str]:
 def forbidden(exception: HTTPForbidden, request: Request) -> Response:
     """To the sign-in page, which says what is missing."""
     permission = getattr(exception.result, "permission", "")  # a Denied is falsy: ask for its attribute only
-    return HTTPSeeOther(sign_in_address(request, missing=str(permission)))
+    return HTTPSeeOther(sign_in_url(request, missing=str(permission)))
 
 
 @exception_view_config(OperationalError)

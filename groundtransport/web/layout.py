@@ -9,7 +9,7 @@ from groundtransport.db import now
 from groundtransport.i18n import _
 from groundtransport.security import Role
 from groundtransport.web import static
-from groundtransport.web.links import page_address, segments
+from groundtransport.web.urls import page_url, segments
 
 DATA = {"json", "rows"}  # renderers without a template
 ROLES = {Role.VIEWER: _("viewer"), Role.EDITOR: _("editor"), Role.ADMINISTRATOR: _("administrator")}
@@ -21,11 +21,11 @@ def add_globals(event: BeforeRender) -> None:
     if request is None or event["renderer_name"] in DATA:
         return
     event["here"] = "/" + "/".join(segments(request))
-    event["page_address"] = page_address(request)
+    event["page_url"] = page_url(request)
     event["identity"] = request.session.known_identity
     expires_at = request.session.expires_at
     event["signed_in_for"] = int((expires_at - now()).total_seconds()) if expires_at else 0
     event["kinds"] = list(request.registry["kinds"].values())
     event["role_words"] = ROLES
     event["language"] = request.locale_name
-    event["asset"] = partial(static.address, request)
+    event["asset"] = partial(static.asset_path, request)

@@ -33,9 +33,9 @@ def _content_hash(file: Path, changed: int) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
 
-def address(request: Any, path: str) -> str:
+def asset_path(request: Any, path: str) -> str:
     """Return the address of a static file. It is kept for every time the file was changed: a page has many of them."""
-    known: dict[Any, str] = request.registry["static_addresses"]
+    known: dict[Any, str] = request.registry["asset_paths"]
     key = request.script_name, path, os.stat(f"{FOLDER}/{path}").st_mtime_ns  # noqa: PTH116  # a Path takes ten times as long
     if key not in known:
         known[key] = request.static_path(f"groundtransport:static/{path}")
@@ -64,7 +64,7 @@ def compress(event: NewResponse) -> None:
 
 
 def includeme(config: Configurator) -> None:
-    config.registry["static_addresses"] = {}
+    config.registry["asset_paths"] = {}
     config.add_static_view("static", "groundtransport:static", cache_max_age=FOREVER)
     config.add_cache_buster("groundtransport:static", ContentHash())
     config.add_subscriber(compress, NewResponse)

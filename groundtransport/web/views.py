@@ -6,7 +6,7 @@ from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 from pyramid.view import view_config
 
-from groundtransport import migration
+from groundtransport.db import migrations
 from groundtransport.i18n import _
 from groundtransport.resources import Admin, Root
 from groundtransport.security import Permission
@@ -26,7 +26,7 @@ def healthz(context: Root, request: Request) -> Response:
 @view_config(context=Root, name="readyz", request_method="GET", permission=NO_PERMISSION_REQUIRED)
 def readyz(context: Root, request: Request) -> Response:
     """The database can be reached and is migrated; else 503."""
-    current = migration.current(request.registry["engine"])
+    current = migrations.current(request.registry["engine"])
     if current != request.registry["migration"]:
         raise HTTPServiceUnavailable(_("The database is not migrated: run groundtransport init."))
     return Response("ready", content_type="text/plain", charset="utf-8")

@@ -9,8 +9,8 @@ from playwright.sync_api import Page, Response, expect
 
 from groundtransport import dashboard, db
 from groundtransport.accounts import throttle
-from groundtransport.dashboard import figures
-from groundtransport.dashboard.weeks import last_weeks
+from groundtransport.dashboard import statistics
+from groundtransport.dashboard.weekly_changes import last_weeks
 from groundtransport.security import Role
 from tests.browser.axe import check_axe
 from tests.browser.chromium import Watch
@@ -391,7 +391,7 @@ def error_404(stage: Stage) -> None:
 @state
 def error_500(stage: Stage) -> None:
     stage.watch.allow("500")
-    stage.patch.setattr(figures, "total", None)
+    stage.patch.setattr(statistics, "total", None)
     stage.go("/admin")
 
 

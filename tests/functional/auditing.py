@@ -81,14 +81,14 @@ class Log:
 
     def sql(self, *statements: str) -> None:
         """Run statements as whoever holds the database's password."""
-        with db.writing(self.engine).begin() as connection:
+        with db.write_engine(self.engine).begin() as connection:
             for statement in statements:
                 connection.execute(text(statement))
 
     @contextmanager
     def unprotected(self) -> Iterator[Connection]:
         """A transaction past the triggers, which are put out of the way and then back."""
-        with db.writing(self.engine).begin() as connection, protection.lifted(connection):
+        with db.write_engine(self.engine).begin() as connection, protection.lifted(connection):
             yield connection
 
     def by_force(self, *statements: str) -> None:

@@ -19,10 +19,11 @@ from urllib.parse import urlencode
 import pytest
 from bs4 import BeautifulSoup
 
-from groundtransport import db, migration, settings
+from groundtransport import db, settings
 from groundtransport.accounts import users
+from groundtransport.db import migrations
 from groundtransport.security import Role
-from groundtransport.web.guard import HEADERS
+from groundtransport.web.request_guard import HEADERS
 from tests.proxy import Proxy, in_front_of
 from tests.serving import Raw, Server, read_answer, running
 from tests.site import ENVIRON, PASSWORD, app_settings
@@ -45,7 +46,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("service")
     url = f"sqlite:///{folder}/data.sqlite"
     engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
-    migration.upgrade(engine)
+    migrations.upgrade(engine)
     with db.transaction(engine) as dbsession:
         users.add(dbsession, "the-administrator", Role.ADMINISTRATOR, PASSWORD, one_time=False)
     engine.dispose()

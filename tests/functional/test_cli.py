@@ -8,13 +8,14 @@ import pyotp
 import pytest
 from sqlalchemy import text
 
-from groundtransport import db, migration
+from groundtransport import db
 from groundtransport.accounts import passwords, secondfactor, users
 from groundtransport.accounts.models import AdminUser, SecurityEvent
 from groundtransport.accounts.secondfactor.models import RecoveryCode, SecondFactor
 from groundtransport.accounts.secondfactor.sealing import unseal
 from groundtransport.airports.models import Airport, City
 from groundtransport.audit.models import AdminActivity
+from groundtransport.db import migrations
 from groundtransport.security import Role
 from tests.shell import Shell, run
 from tests.site import ENVIRON, PASSWORD
@@ -39,7 +40,7 @@ def small(small_database_url: str, tmp_path: Path) -> Iterator[Shell]:
 
 def test_init_sets_everything_up_and_the_second_time_does_nothing(empty: Shell) -> None:
     said = empty("init")
-    assert migration.current(empty.engine) == migration.head()
+    assert migrations.current(empty.engine) == migrations.head()
     assert len(empty.all(Airport.code)) == 7884
     assert "7,884" in said
     assert len(empty.all(City.id)) > 60_000

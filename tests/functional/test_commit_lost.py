@@ -10,8 +10,9 @@ import pytest
 from sqlalchemy import event, text
 from sqlalchemy.exc import OperationalError
 
-from groundtransport import after_commit, postgresql
-from groundtransport.accounts import sessions
+from groundtransport import after_commit
+from groundtransport.accounts.sessions import session
+from groundtransport.db import postgresql
 from groundtransport.events import RecordChanged
 from tests.database_proxy import DatabaseProxy, Link, between
 from tests.functional.test_faults import ACTIONS, DONE, Desk
@@ -306,8 +307,8 @@ def test_what_fails_after_the_commit_is_not_called_unchanged(
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(sessions.ServerSession, "is_essential", True)
-        patch.setattr(sessions.ServerSession, "save", fail)
+        patch.setattr(session.ServerSession, "is_essential", True)
+        patch.setattr(session.ServerSession, "save", fail)
         answer = client.post("/admin/transit", {"airport_name": JFK})
     assert (answer.status_int, words in answer.text, UNCHANGED in answer.text) == (status, True, False)
     assert [entry["action"] for entry in site.entries()] == ["create"]

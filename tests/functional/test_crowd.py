@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import event
 
 from groundtransport import db
-from groundtransport.records import upkeep
+from groundtransport.records import maintenance
 from groundtransport.resources import record_by_id
 from groundtransport.security import Role
 from tests.integrity import Person, assert_whole, at_once, person, rows
@@ -218,8 +218,8 @@ def test_a_check_beside_writers_finds_nothing_wrong(site: Site) -> None:
         found: list[str] = []
         try:
             for _ in range(20):
-                with db.writing(site.engine).connect() as connection:
-                    found += upkeep.check(connection, site.kinds["transit"])
+                with db.write_engine(site.engine).connect() as connection:
+                    found += maintenance.check(connection, site.kinds["transit"])
             return found
         finally:
             end.set()

@@ -7,7 +7,7 @@ from sqlalchemy import insert, update
 
 from groundtransport import db
 from groundtransport.audit.models import AdminActivity, AuditHead
-from groundtransport.dashboard.weeks import DAYS, WEEKS, Day, Weeks, last_weeks
+from groundtransport.dashboard.weekly_changes import DAYS, WEEKS, Day, Weeks, last_weeks
 from groundtransport.security import Role
 from tests.site import HEATHROW, JFK, Client, Site
 

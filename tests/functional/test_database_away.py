@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from groundtransport import db, postgresql
+from groundtransport import db
+from groundtransport.db import postgresql
 from tests.functional.test_transaction import facts, send
 from tests.site import JFK, Client, Site
 
@@ -94,10 +95,10 @@ def test_a_connection_is_asked_in_one_go_and_keeps_its_statements(
     for _ in range(8):
         assert client.get("/admin/transit").status_int == 200
     asked = text("SELECT count(*), pg_backend_pid() FROM pg_prepared_statements")
-    with db.reading(site.engine).connect() as connection:
+    with db.read_engine(site.engine).connect() as connection:
         prepared, process = connection.execute(asked).one()
     monkeypatch.setattr(postgresql, "FRESH", 0)
-    with db.reading(site.engine).connect() as connection:
+    with db.read_engine(site.engine).connect() as connection:
         assert connection.execute(asked).one() == (prepared, process)
     assert prepared > 0
 

@@ -12,7 +12,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from groundtransport import db, deadline
+from groundtransport import db
+from groundtransport.db import deadline
 from tests.database_proxy import DatabaseProxy, between
 from tests.functional.test_transaction import facts, send
 from tests.integrity import BUDGET, person
@@ -47,7 +48,7 @@ def test_a_silent_database_ends_a_page_in_time(
     assert client.get(address).status_int == 200
     warm(site)
     if not is_fresh:
-        monkeypatch.setattr("groundtransport.postgresql.FRESH", 0)  # they are asked whether they live
+        monkeypatch.setattr("groundtransport.db.postgresql.FRESH", 0)  # they are asked whether they live
     proxy.is_silent = True
     began = time.monotonic()
     answer = client.get(address)

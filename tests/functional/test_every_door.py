@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from groundtransport.cli.permissions import Door, doors
-from groundtransport.web.guard import HEADERS
+from groundtransport.web.request_guard import HEADERS
 from tests.doors import FORM, METHODS, Examples, ask, facts
 from tests.site import JFK, Client, Site
 

@@ -11,7 +11,7 @@ from sqlalchemy import event, text
 from sqlalchemy.exc import OperationalError
 
 from groundtransport import db
-from groundtransport.db import LOCK, writing
+from groundtransport.db import LOCK, write_engine
 from tests.functional.test_transaction import refuse, subscribed
 from tests.integrity import BUDGET, Person, assert_whole, at_once, cut, full_sqlite, person, state, trigger
 from tests.site import JFK, Site
@@ -191,7 +191,7 @@ def test_a_lock_of_somebody_else_is_a_503_in_time_for_every_kind_of_write(site: 
 @contextmanager
 def lock_for_a_while(site: Site, statement: str) -> Iterator[None]:
     """Somebody else's transaction holds a lock for most of the time that anybody waits for one."""
-    with writing(site.engine).connect() as other, ThreadPoolExecutor(1) as threads:
+    with write_engine(site.engine).connect() as other, ThreadPoolExecutor(1) as threads:
         if site.engine.dialect.name == "postgresql":
             other.execute(text(statement))
         else:
@@ -209,7 +209,7 @@ def test_waits_for_one_lock_after_the_other_share_one_budget(site: Site, desk: D
     """
     before = state(site)
     record = f"SELECT id FROM transit WHERE id = {desk.ids['update']} FOR UPDATE"
-    with writing(site.engine).connect() as other:
+    with write_engine(site.engine).connect() as other:
 
         def lock(*words: object) -> None:
             if site.engine.dialect.name == "postgresql":

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from groundtransport.records import similar
+from groundtransport.records.duplicates import comparison
 from groundtransport.security import Role
 from tests.functional.editors import messages, opened
 from tests.site import HEATHROW, JFK, Client, Site
@@ -105,7 +105,7 @@ def test_the_likeliest_stands_first_and_five_are_enough(client: Client) -> None:
 
     found = find(client, "transit", company_name="Alpha", company_phone1="718 244 4444")
 
-    assert len(found) == similar.SHOWN
+    assert len(found) == comparison.SHOWN
     assert (found[0]["id"], found[0]["reasons"]) == (likeliest, "same name, same phone")
 
 
@@ -124,8 +124,8 @@ def test_elsewhere_deleted_itself_and_empty_are_no_hint(client: Client, kind: st
 
 
 def test_no_airport_is_searched_without_end(client: Client, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(similar, "NEWEST", 2)
-    monkeypatch.setattr(similar, "ALIKE", 3)
+    monkeypatch.setattr(comparison, "NEWEST", 2)
+    monkeypatch.setattr(comparison, "ALIKE", 3)
     for name in ("The Alpha", "Beta", "Alpha", "Alpha Ltd.", "Alpha", "Alpha"):
         client.create(kind, company_name=name)
 
@@ -153,7 +153,7 @@ OLD = {
 def test_what_is_written_alike_is_found_however_old_it_is(
     client: Client, monkeypatch: pytest.MonkeyPatch, field: str, text: str
 ) -> None:
-    monkeypatch.setattr(similar, "NEWEST", 1)
+    monkeypatch.setattr(comparison, "NEWEST", 1)
     record_id = client.create("transit", **OLD)
     client.create("transit", airport_name=HEATHROW, **OLD)
     client.create("transit", company_name="Zeta")

@@ -8,7 +8,8 @@ import pytest
 from sqlalchemy import Engine, create_engine, make_url, text
 from sqlalchemy.exc import ProgrammingError
 
-from groundtransport import db, migration, settings
+from groundtransport import db, settings
+from groundtransport.db import migrations
 from tests.conftest import new_database
 from tests.site import ENVIRON, Site, app_settings
 
@@ -44,7 +45,7 @@ def restricted(postgresql_url: str) -> Iterator[Site]:
             pytest.skip("this server has a groundtransport role already: the statements were not tried")
     run(admin, before)
     owner = db.make_engine(settings.read(app_settings(as_role(postgresql_url, ROLES[1])), ENVIRON))
-    migration.upgrade(owner)
+    migrations.upgrade(owner)
     run(admin, after)
     site = Site(as_role(postgresql_url, ROLES[0]))
     try:

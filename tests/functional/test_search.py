@@ -10,7 +10,7 @@ from sqlalchemy import delete, insert
 from groundtransport import db
 from groundtransport.airports import lookup
 from groundtransport.events import Actor
-from groundtransport.records.searching import guessing
+from groundtransport.records.search import estimates
 from groundtransport.records.writer import Writer
 from tests.site import HEATHROW, JFK, Client, Site
 
@@ -269,7 +269,7 @@ def asked_text(draw: st.DrawFn) -> str:
 @pytest.fixture
 def records(site: Site, kind: str, monkeypatch: pytest.MonkeyPatch) -> dict[int, dict[str, str | None]]:
     """The records of the scan, by id: as few as they are, they are searched as many would be."""
-    monkeypatch.setattr(guessing, "FEW", 0)
+    monkeypatch.setattr(estimates, "FEW", 0)
     with db.transaction(site.engine) as dbsession:
         airports = {name: lookup.by_airport_name(dbsession, name) for name in (JFK, HEATHROW)}
         writer = Writer(dbsession, lambda event: None, site.kinds[kind], Actor("test"))

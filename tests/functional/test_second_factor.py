@@ -98,7 +98,7 @@ def test_the_picture_is_ours_and_needs_no_style(pat: Client, clock: Clock) -> No
     assert picture.find_parent(attrs={"role": "img"})["aria-label"]
     assert not re.search(r"style=|<style|<script|data:", str(picture))
     assert "unsafe" not in page.headers["Content-Security-Policy"]
-    address = totp.address(app.generator.secret, "pat")
+    address = totp.provisioning_uri(app.generator.secret, "pat")
     assert address == f"otpauth://totp/Ground%20transport:pat?secret={app.generator.secret}&issuer=Ground%20transport"
     assert str(totp.picture(app.generator.secret, "pat")).count("<path") == 2, "the ground and the code"
 

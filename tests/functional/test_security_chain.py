@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select, text
 
-from groundtransport import db, migration, settings
-from groundtransport.accounts import eventchain, securitylog
+from groundtransport import db, settings
+from groundtransport.accounts import event_chain, security_log
 from groundtransport.accounts.models import SecurityEvent
-from groundtransport.accounts.securitylog import Entry, Event, SecurityLog
+from groundtransport.accounts.security_log import Entry, Event, SecurityLog
+from groundtransport.db import migrations
 from groundtransport.signing import make_key
 from tests.functional.test_chain_upkeep import BOTH, FIRST, NEW, SECOND
 from tests.integrity import at_once
@@ -27,7 +28,7 @@ def empty(empty_database_url: str) -> Iterator[Engine]:
 
 @pytest.fixture
 def shell(empty: Engine, empty_database_url: str, tmp_path: Path) -> Iterator[Shell]:
-    migration.upgrade(empty)
+    migrations.upgrade(empty)
     shell = Shell(tmp_path, empty_database_url)
     yield shell
     shell.engine.dispose()
@@ -35,7 +36,7 @@ def shell(empty: Engine, empty_database_url: str, tmp_path: Path) -> Iterator[Sh
 
 def write(engine: Engine, *names: str, secret: str = FIRST, days: int = 0) -> None:
     entries = [Entry(Event.SIGN_OUT, name, at=db.now() - timedelta(days=days)) for name in names]
-    securitylog.write(SecurityLog(engine, make_key(secret.encode())), entries)
+    security_log.write(SecurityLog(engine, make_key(secret.encode())), entries)
 
 
 def numbers(shell: Shell) -> list[int]:
@@ -44,7 +45,7 @@ def numbers(shell: Shell) -> list[int]:
 
 
 def sql(engine: Engine, statement: str) -> None:
-    with db.writing(engine).begin() as connection:
+    with db.write_engine(engine).begin() as connection:
         connection.execute(text(statement))
 
 
@@ -57,11 +58,11 @@ def test_those_who_write_at_once_make_one_chain(shell: Shell) -> None:
 def test_events_from_before_the_chain_stay_and_it_begins_behind_them(
     empty: Engine, empty_database_url: str, tmp_path: Path
 ) -> None:
-    migration.upgrade(empty, "0013")
+    migrations.upgrade(empty, "0013")
     row = "'sign-in', NULL, 'pat', '', '192.0.2.1', '192.0.2.1', 'r', '{}'"
     for number in (3, 7):  # a sequence leaves gaps
         sql(empty, f"INSERT INTO security_event VALUES ({number}, '2026-01-01 00:00:00.000000', {row})")
-    migration.upgrade(empty)
+    migrations.upgrade(empty)
     shell = Shell(tmp_path, empty_database_url)
     assert "0 security events" in shell("audit", "verify")
     write(empty, "a", "b")
@@ -108,4 +109,4 @@ def test_a_new_key_vouches_for_the_events_of_the_old_one(shell: Shell) -> None:
 
 
 def test_what_is_signed_holds_every_column() -> None:
-    assert set(eventchain.COLUMNS) == {column.name for column in SecurityEvent.__table__.columns} - {"mac"}
+    assert set(event_chain.COLUMNS) == {column.name for column in SecurityEvent.__table__.columns} - {"mac"}

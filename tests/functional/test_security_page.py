@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from groundtransport.accounts.models import SecurityEvent
-from groundtransport.accounts.securitylog import REFUSALS, Event
-from groundtransport.audit.security import TITLES
+from groundtransport.accounts.security_log import REFUSALS, Event
+from groundtransport.audit.security_views import TITLES
 from tests.site import Client, Site
 
 PAGE = "/admin/security"
@@ -149,7 +149,7 @@ def test_it_is_read_only(client: Client) -> None:
 
 
 def test_the_page_says_where_its_file_stops(site: Site, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundtransport.audit.security.CSV_MAX", 12)
+    monkeypatch.setattr("groundtransport.audit.security_views.CSV_MAX", 12)
 
     def link(**query: str) -> str:
         return client.get(PAGE, query).html.find("a", href=lambda href: "/csv" in (href or "")).get_text()

@@ -12,7 +12,8 @@ import pytest
 from bs4 import BeautifulSoup
 from sqlalchemy import func, select
 
-from groundtransport import db, migration, settings
+from groundtransport import db, settings
+from groundtransport.db import migrations
 from tests.integrity import session_of
 from tests.serving import Server, read_answer, running
 from tests.site import ENVIRON, JFK, Site, app_settings
@@ -89,7 +90,7 @@ def test_a_request_that_is_being_received_is_answered_before_the_end(
 def test_a_request_that_waits_for_the_database_is_answered_before_the_end(site: Site, server: Server) -> None:
     request = creation(server, site)
     with server.connect() as slow:
-        with db.writing(site.engine).begin() as connection:
+        with db.write_engine(site.engine).begin() as connection:
             connection.exec_driver_sql("UPDATE audit_head SET number = number")  # every write ends up waiting for it
             slow.sendall(request)
             assert server.ask("GET", "/healthz")[0] == 200
@@ -132,7 +133,7 @@ def standing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     folder = tmp_path_factory.mktemp("standing")
     url = f"sqlite:///{folder}/data.sqlite"
     engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
-    migration.upgrade(engine)
+    migrations.upgrade(engine)
     engine.dispose()
     found = Server(folder, url, request.param)
     found.start()

@@ -12,7 +12,7 @@ from groundtransport.accounts import users
 from groundtransport.accounts.models import AdminUser
 from groundtransport.resources import Node
 from groundtransport.security import Role
-from groundtransport.web.links import next_address
+from groundtransport.web.urls import next_address
 from tests.functional.people import COOKIE, add_pat, is_signed_in, sign_in, with_cookie
 from tests.site import JFK, PASSWORD, Site
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from sqlalchemy import event, text
 
-from groundtransport import db, settings, sqlite
+from groundtransport import db, settings
 from groundtransport.audit.subscriber import REST
-from groundtransport.indexes import Indexed, build, facts_of
+from groundtransport.db import sqlite
+from groundtransport.indexes import TableSpec, build, spec_of
 from groundtransport.indexes.postgresql import RARE_SIGNS, continued, rare_signs
-from groundtransport.records import budget
-from groundtransport.records.finding import Finder
-from groundtransport.records.search import like
-from groundtransport.records.searching import memory
+from groundtransport.records.list.fetch import Finder
+from groundtransport.records.search import result_cache, time_limit
+from groundtransport.records.search.terms import like
 from tests.site import ENVIRON, JFK, Site
 
 pytestmark = pytest.mark.slow
@@ -72,17 +72,17 @@ def crowded(whole_site: Site) -> Iterator[Site]:
     """The site with a hundred thousand transit services."""
     whole_site.clean()
     model = whole_site.kinds["transit"].model
-    facts = facts_of(model.__table__)
+    facts = spec_of(model.__table__)
     assert facts is not None
     replace(whole_site, facts, _rows)
     yield whole_site
     replace(whole_site, facts, lambda dialect: "DELETE FROM transit")
 
 
-def replace(site: Site, facts: Indexed, rows: Callable[[str], str]) -> None:
+def replace(site: Site, facts: TableSpec, rows: Callable[[str], str]) -> None:
     """Change the table by one statement, as a command without a time limit would, and index it afterwards."""
     engine = db.make_engine(settings.read(site.app_settings, ENVIRON))
-    with db.writing(engine).begin() as connection:
+    with db.write_engine(engine).begin() as connection:
         build.drop(connection, facts)
         connection.execute(text(rows(connection.dialect.name)))
         build.create(connection, facts, lambda line: None)
@@ -153,19 +153,19 @@ def test_the_first_page_of_a_list_whose_length_is_kept_is_one_query(crowded: Sit
 def test_a_known_search_that_takes_too_long_all_the_same_answers_with_what_it_found(
     crowded: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client, usual = crowded.client(), budget.Budget.limit
+    client, usual = crowded.client(), time_limit.Budget.limit
     ask = {"ajax": "1", "q": "zephyrine", "sort": "-created_at"}
     total = client.get("/admin/transit", ask).json["recordsTotal"]
-    memory.forget(crowded.engine)  # as if something had changed
+    result_cache.forget(crowded.engine)  # as if something had changed
 
     @contextmanager
-    def limit(self: budget.Budget, **more: bool) -> Iterator[None]:
+    def limit(self: time_limit.Budget, **more: bool) -> Iterator[None]:
         if more:
-            raise budget.OutOfTime
+            raise time_limit.OutOfTime
         with usual(self):
             yield
 
-    monkeypatch.setattr(budget.Budget, "limit", limit)
+    monkeypatch.setattr(time_limit.Budget, "limit", limit)
     answer = client.get("/admin/transit", ask).json
 
     assert answer.get("truncated", False) is (crowded.engine.dialect.name == "postgresql")
@@ -228,7 +228,7 @@ def test_trigrams_know_a_pair_by_what_follows(crowded: Site, pair: str) -> None:
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 def test_trigrams_are_asked_for_an_airport_by_the_end_of_its_mark(crowded: Site) -> None:
     """Of its beginning they know "  j" and " jf", whose lists name every text with a word that begins so."""
-    memory.forget(crowded.engine)
+    result_cache.forget(crowded.engine)
     with statements(crowded) as seen:
         answer = crowded.client().get("/admin/transit?ajax=1&q=limousine&airport_code=JFK").json
     assert answer["recordsFiltered"] == 4_000
@@ -267,9 +267,9 @@ def plans_of_twelve(site: Site, q: str) -> Any:
     client = site.client()
     site.engine.dispose()
     for number in range(12):
-        memory.forget(site.engine)
+        result_cache.forget(site.engine)
         assert client.rows("transit", q=q, sort="city", start=str(number))
-    with db.reading(site.engine).connect() as connection:
+    with db.read_engine(site.engine).connect() as connection:
         return connection.execute(PLANS).one()
 
 
@@ -338,7 +338,7 @@ def test_a_first_page_is_planned_once(crowded: Site, query: dict[str, str]) -> N
     crowded.engine.dispose()
     for _ in range(20):
         assert client.rows("transit", length="25", **query)
-    with db.reading(crowded.engine).connect() as connection:
+    with db.read_engine(crowded.engine).connect() as connection:
         plans = connection.execute(LIST_PLANS).one()
     assert plans.custom_plans == 5
     assert plans.generic_plans > 5
@@ -371,7 +371,7 @@ def test_a_record_is_found_on_its_page_wherever_that_is(crowded: Site, query: di
 
 
 def test_finding_a_record_that_takes_too_long_leads_to_the_list(crowded: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(budget, "SEARCH", -1)
+    monkeypatch.setattr(time_limit, "SEARCH", -1)
     page = crowded.client().get("/admin/transit?find=41003&sort=company_name")
     assert len(page.html.select("tbody tr")) == 25
 
@@ -469,7 +469,7 @@ def test_where_no_time_is_left_to_guess_better_the_first_guess_is_told(
 
     def run(self: Finder, name: str, make: Any, *shape: Any, **values: Any) -> Any:
         if name == "sample":
-            raise budget.OutOfTime
+            raise time_limit.OutOfTime
         return usual(self, name, make, *shape, **values)
 
     monkeypatch.setattr(Finder, "run", run)
@@ -550,7 +550,7 @@ def test_searches_find_what_a_plain_scan_finds(
     crowded: Site, monkeypatch: pytest.MonkeyPatch, sort: str, code: str
 ) -> None:
     """Whichever way the size of the answer calls for: rows, order, and the number where it is no estimate."""
-    monkeypatch.setattr(budget, "SEARCH", 60)
+    monkeypatch.setattr(time_limit, "SEARCH", 60)
     client = crowded.client()
     collate = 'COLLATE "C"' if crowded.engine.dialect.name == "postgresql" else ""
     for q in SEARCHES:
@@ -578,8 +578,8 @@ def test_searches_find_what_a_plain_scan_finds(
 def test_a_search_that_takes_too_long_answers_with_what_it_found(
     crowded: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(budget, "SEARCH", 0)
-    monkeypatch.setattr(budget, "MORE", 0)
+    monkeypatch.setattr(time_limit, "SEARCH", 0)
+    monkeypatch.setattr(time_limit, "MORE", 0)
     client = crowded.client()
 
     answer = client.get("/admin/transit?ajax=1&q=us&sort=company_name")
@@ -679,18 +679,20 @@ def late(crowded: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     """The time is over before anything was found; a last short while is left."""
     tries = itertools.count()
     over = 3 if crowded.engine.dialect.name == "sqlite" else 1
-    usual = budget.Budget.limit
+    usual = time_limit.Budget.limit
 
     @contextmanager
-    def limit(self: budget.Budget, **more: bool) -> Iterator[None]:
+    def limit(self: time_limit.Budget, **more: bool) -> Iterator[None]:
         if next(tries) < over:
-            raise budget.OutOfTime
+            raise time_limit.OutOfTime
         with usual(self, **more):
             yield
 
-    memory.forget(crowded.engine)  # how many match is counted anew
-    monkeypatch.setattr(budget.Budget, "limit", limit)
-    monkeypatch.setattr(budget, "MORE", 10.0)  # short enough for people, too short for a machine that runs all tests
+    result_cache.forget(crowded.engine)  # how many match is counted anew
+    monkeypatch.setattr(time_limit.Budget, "limit", limit)
+    monkeypatch.setattr(
+        time_limit, "MORE", 10.0
+    )  # short enough for people, too short for a machine that runs all tests
     return crowded
 
 
@@ -731,7 +733,7 @@ def test_how_many_match_is_not_counted_again_for_the_next_page(crowded: Site) ->
 @pytest.mark.parametrize("sort", ["", "-created_at"])
 def test_what_was_counted_a_moment_ago_is_walked_to(crowded: Site, sort: str) -> None:
     """Too many to be remembered one by one: the index of searches is asked for them once, not for each page."""
-    memory.forget(crowded.engine)
+    result_cache.forget(crowded.engine)
     client = crowded.client()
     query = {"q": "limousine", "sort": sort, "ajax": "1"}
     first = client.get("/admin/transit", query).json

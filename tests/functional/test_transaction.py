@@ -12,8 +12,9 @@ from pyramid.response import Response
 from sqlalchemy import Engine, select, text
 from sqlalchemy.exc import IntegrityError
 
-from groundtransport import db, migration, settings
+from groundtransport import db, settings
 from groundtransport.airports.models import Airport
+from groundtransport.db import migrations
 from groundtransport.events import Actor, RecordChanged
 from groundtransport.records.writer import Writer
 from tests.site import ENVIRON, HEATHROW, JFK, Client, Site, app_settings
@@ -100,7 +101,7 @@ def test_what_is_no_record_leaves_nothing(site: Site, client: Client, kind: str,
 def careless(whole_site: Site) -> Iterator[Site]:
     """The application with a careless view more: it writes a record, and then answers with what it is told."""
     from groundtransport.kinds import kinds
-    from groundtransport.records import editing
+    from groundtransport.records.edit import views
     from groundtransport.web.actor import actor_of
 
     whole_site.clean()
@@ -113,7 +114,7 @@ def careless(whole_site: Site) -> Iterator[Site]:
         return Response(status=int(self.request.POST["status"]))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(editing.CreateViews, "create", create)
+        patch.setattr(views.CreateViews, "create", create)
         yield whole_site
 
 
@@ -213,7 +214,7 @@ def test_writers_of_different_records_all_succeed(site: Site, kind: str) -> None
 def sqlite(tmp_path: Path) -> Iterator[Engine]:
     """An engine of SQLite, with one airport; what it is set to is nothing that PostgreSQL has."""
     engine = db.make_engine(settings.read(app_settings(f"sqlite:///{tmp_path}/one.sqlite"), ENVIRON))
-    migration.upgrade(engine)
+    migrations.upgrade(engine)
     place = {"city": "", "state": "", "country": "US", "latitude": 1.0, "longitude": 2.0, "search_text": "|aaa|"}
     with db.transaction(engine) as dbsession:
         dbsession.add(Airport(code="AAA", name="A", **place))

@@ -3,30 +3,30 @@
 from sqlalchemy import Connection, text
 
 from groundtransport import db
-from groundtransport.indexes import build, facts_of
-from groundtransport.records import upkeep
-from groundtransport.records.searching import memory
+from groundtransport.indexes import build, spec_of
+from groundtransport.records import maintenance
+from groundtransport.records.search import result_cache
 from tests.functional.test_list import fill
 from tests.site import HEATHROW, JFK, Client, Site
 
 
 def findings(site: Site, kind: str) -> list[str]:
-    with db.writing(site.engine).connect() as connection:
-        return list(upkeep.check(connection, site.kinds[kind]))
+    with db.write_engine(site.engine).connect() as connection:
+        return list(maintenance.check(connection, site.kinds[kind]))
 
 
 def spoil(site: Site, statement: str) -> None:
-    with db.writing(site.engine).begin() as connection:
+    with db.write_engine(site.engine).begin() as connection:
         connection.execute(text(statement))
 
 
 def repair(site: Site, kind: str) -> int:
-    with db.writing(site.engine).begin() as connection:
-        return upkeep.reindex(connection, site.kinds[kind], lambda line: None)
+    with db.write_engine(site.engine).begin() as connection:
+        return maintenance.reindex(connection, site.kinds[kind], lambda line: None)
 
 
 def without_triggers(connection: Connection, site: Site, kind: str) -> None:
-    facts = facts_of(site.kinds[kind].model.__table__)
+    facts = spec_of(site.kinds[kind].model.__table__)
     assert facts is not None
     for part in build.dialect_of(connection).parts(facts):
         if part.kind == "trigger":
@@ -77,12 +77,12 @@ def test_a_wrong_search_text_is_found_and_repaired(site: Site, client: Client, k
     assert findings(site, kind) == [f"{kind}: 1 search texts are not what the records say: {first}"]
     assert repair(site, kind) == 1
     assert findings(site, kind) == []
-    memory.forget(site.engine)  # a minute passes
+    result_cache.forget(site.engine)  # a minute passes
     assert [row["id"] for row in client.rows(kind, q="001")] == [first]
 
 
 def test_missing_triggers_are_found_and_made_again(site: Site, client: Client, kind: str) -> None:
-    with db.writing(site.engine).begin() as connection:
+    with db.write_engine(site.engine).begin() as connection:
         without_triggers(connection, site, kind)
     fill(site, kind, 2)
 
@@ -109,5 +109,5 @@ def test_a_search_index_that_lost_a_record_is_found_and_repaired(site: Site, cli
     assert findings(site, kind) == [expected]
     repair(site, kind)
     assert findings(site, kind) == []
-    memory.forget(site.engine)  # a minute passes
+    result_cache.forget(site.engine)  # a minute passes
     assert [row["id"] for row in client.rows(kind, q="001")] == [first]

@@ -98,12 +98,12 @@ def receiver() -> Iterator[Receiver]:
 def hooked(whole_site: Site) -> Iterator[Site]:
     """The application on the same database, with the plug-in on."""
     site = copy(whole_site)
-    webhook.METADATA.create_all(db.writing(whole_site.engine))
+    webhook.METADATA.create_all(db.write_engine(whole_site.engine))
     site.app_settings = {**whole_site.app_settings, "pyramid.includes": "examples.webhook"}
     site.start()
     yield site
     site.engine.dispose()
-    webhook.METADATA.drop_all(db.writing(whole_site.engine))
+    webhook.METADATA.drop_all(db.write_engine(whole_site.engine))
 
 
 @pytest.fixture
@@ -399,7 +399,7 @@ def test_from_the_table_to_the_first_message_by_the_command(
     ini.write_text(
         f"[app:main]\nuse = egg:groundtransport\nsqlalchemy.url = {url}\ngroundtransport.hosts = localhost\n"
     )
-    webhook.METADATA.drop_all(db.writing(hooked.engine))
+    webhook.METADATA.drop_all(db.write_engine(hooked.engine))
     try:
         with pytest.raises(SettingsError, match=r"webhook_outbox is missing: run .* setup"):
             hooked.registry.notify(ApplicationCreated(hooked.wsgi))  # as every start does

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from waitress.adjustments import Adjustments
 
-from groundtransport.server import Answer, Channel, Parser
+from groundtransport.server.runner import Answer, Channel, Parser
 
 
 def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundtransport import kinds
-from groundtransport.records.highlight import marked_by, pieces, terms
-from groundtransport.records.query import ListQuery
+from groundtransport.records.list.highlight import marked_by, pieces, terms
+from groundtransport.records.list.query import ListQuery
 
 TRANSIT = kinds.kinds()["transit"]
 

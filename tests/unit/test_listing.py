@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from groundtransport import kinds
-from groundtransport.records import query as queries
-from groundtransport.records.query import ListQuery
+from groundtransport.records.list import query as queries
+from groundtransport.records.list.query import ListQuery
 from tests.site import Site
 
 KINDS = kinds.kinds()

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundtransport.records.merge import Clash, three_way
+from groundtransport.records.edit.merge import Clash, three_way
 
 NAMES = ("company_name", "city", "zip_code")
 BEFORE = {"company_name": "Alpha", "city": "Queens", "zip_code": None}

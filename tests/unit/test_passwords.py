@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from groundtransport.accounts import guessable, passwords
+from groundtransport.accounts import password_strength, passwords
 from groundtransport.accounts.passwords import MAX_LENGTH, MIN_LENGTH, PasswordRefused
 from tests.functional.people import cheap_hashes
 
@@ -116,7 +116,7 @@ def test_too_short(password: str, word: str) -> None:
 
 
 def test_too_long_is_refused_before_anything_is_done_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guessable, "is_common", lambda _: pytest.fail("looked at"))
+    monkeypatch.setattr(password_strength, "is_common", lambda _: pytest.fail("looked at"))
     monkeypatch.setattr(passwords, "_normal", lambda _: pytest.fail("looked at"))
     assert "at most 256" in why("ab" * 5_000_000)
 
@@ -142,7 +142,7 @@ def test_nothing_is_cut_and_case_matters() -> None:
 
 
 def test_the_list_is_there_and_is_long() -> None:
-    common = list(guessable._common())
+    common = list(password_strength._common())
     assert len(common) >= 10_000
     long = [word for word in common if len(word) >= MIN_LENGTH]
     assert long
@@ -153,22 +153,22 @@ def test_a_stranger_cannot_make_the_check_costly() -> None:
     """It grows with the length, not by itself: each character is asked for a bounded number of pieces."""
     for password in ("4@8({[<369!1|$5+" * 16, "ab" * 128, "a1!" * 85):
         calls: list[int] = []
-        real = guessable._is_piece
+        real = password_strength._is_piece
 
         def counting(*args: Any, calls: list[int] = calls, real: Any = real) -> Any:
             calls.append(1)
             return real(*args)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(guessable, "_is_piece", counting)
-            guessable.is_common(password)
-        assert len(calls) <= 2 * len(password) * guessable.PIECE_MAX
+            patch.setattr(password_strength, "_is_piece", counting)
+            password_strength.is_common(password)
+        assert len(calls) <= 2 * len(password) * password_strength.PIECE_MAX
 
 
 def test_a_password_that_folds_into_a_long_one_costs_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    is_piece = guessable._is_piece
-    monkeypatch.setattr(guessable, "_is_piece", lambda *where: asked.append(0) or is_piece(*where))
+    is_piece = password_strength._is_piece
+    monkeypatch.setattr(password_strength, "_is_piece", lambda *where: asked.append(0) or is_piece(*where))
 
-    assert not guessable.is_common("\ufdfa" * MAX_LENGTH)
-    assert len(asked) <= 2 * MAX_LENGTH * guessable.PIECE_MAX
+    assert not password_strength.is_common("\ufdfa" * MAX_LENGTH)
+    assert len(asked) <= 2 * MAX_LENGTH * password_strength.PIECE_MAX

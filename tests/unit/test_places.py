@@ -10,10 +10,11 @@ import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from groundtransport import db, migration, settings
+from groundtransport import db, settings
 from groundtransport.airports import loading, lookup
 from groundtransport.airports.models import Airport, City
 from groundtransport.airports.states import country_name, find_state, state_name, states_of
+from groundtransport.db import migrations
 from tests.site import ENVIRON, JFK, Site, app_settings
 
 HARD = (
@@ -287,7 +288,7 @@ def row(code: str, name: str = "Some Field", icao: str = "", city: str = "Town")
 @pytest.fixture
 def engine(empty_database_url: str) -> Iterator[Engine]:
     engine = db.make_engine(settings.read(app_settings(empty_database_url), ENVIRON))
-    migration.upgrade(engine)
+    migrations.upgrade(engine)
     with db.transaction(engine) as dbsession:
         loading.refresh_airports(dbsession, [row("AAA"), row("BBB"), row("CCC")])
     yield engine

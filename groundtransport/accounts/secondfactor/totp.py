@@ -25,14 +25,14 @@ def in_groups(secret: str) -> str:
     return " ".join(secret[start : start + 4] for start in range(0, len(secret), 4))
 
 
-def address(secret: str, name: str) -> str:
+def provisioning_uri(secret: str, name: str) -> str:
     """Return the otpauth: address of a person's secret."""
     return pyotp.TOTP(secret, interval=STEP).provisioning_uri(name=name, issuer_name=ISSUER)
 
 
 def picture(secret: str, name: str) -> Markup:
     """Return the QR code as SVG for a page: attributes only, no style, black on white in every theme."""
-    code = segno.make(address(secret, name), error="m", micro=False)
+    code = segno.make(provisioning_uri(secret, name), error="m", micro=False)
     return Markup(code.svg_inline(scale=5, border=4, dark="#000", light="#fff", svgclass="qr"))  # noqa: S704  # nosec B704 # made here
 
 

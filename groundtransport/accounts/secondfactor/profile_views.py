@@ -1,0 +1,118 @@
+"""``/admin/profile/second-factor``: setting up an app, recovery codes, and switching it off again."""
+
+from typing import Any
+
+from pyramid.httpexceptions import HTTPSeeOther
+from pyramid.renderers import render_to_response
+from pyramid.request import Request
+from pyramid.response import Response
+from pyramid.view import view_config, view_defaults
+
+from groundtransport.accounts import reauth, secondfactor
+from groundtransport.accounts.profile import done, myself
+from groundtransport.accounts.secondfactor import recovery, totp
+from groundtransport.accounts.security_log import Event, record
+from groundtransport.i18n import _
+from groundtransport.resources import OwnSecondFactor
+from groundtransport.security import Permission
+from groundtransport.web.form_data import submitted
+
+REQUIRED = _("Your role asks for a second factor: it cannot be switched off, but moved to another app.")
+WRONG_FIRST = _(
+    "This code does not fit. Look whether the clock of your device is right, and type the code it shows now."
+)
+
+
+@view_defaults(context=OwnSecondFactor)
+class Enrolment:
+    def __init__(self, context: OwnSecondFactor, request: Request) -> None:
+        self.context, self.request = context, request
+        settings = request.registry["settings"]
+        self.secrets = settings.secrets
+        self.is_required = request.identity.role in settings.second_factor_roles
+
+    @view_config(request_method="GET", permission=Permission.OWN_READ)
+    def show(self) -> Response:
+        return self._page({})
+
+    @view_config(name="set-up", request_method="GET", permission=Permission.OWN_READ)
+    def show_secret(self) -> Response:
+        secret = self._pending()
+        return self._secret_page(secret, {}) if secret else self._to()
+
+    @view_config(name="set-up", request_method="POST", permission=Permission.OWN)
+    def begin(self) -> Response:
+        errors = self._doubts()
+        if errors:
+            return self._page(errors, at="set-up")
+        secondfactor.begin(self.request.dbsession, self.secrets, self.request.identity.user_id)
+        return self._to("set-up")
+
+    @view_config(name="confirm", request_method="POST", permission=Permission.OWN)
+    def confirm(self) -> Response:
+        code = submitted(self.request, ("code",)).get("code", "")
+        secret = self._pending()
+        if secret is None:
+            return self._to()
+        user = myself(self.request)
+        codes = secondfactor.confirm(self.request.dbsession, self.secrets, user, code)
+        if codes is None:
+            return self._secret_page(secret, {"code": WRONG_FIRST})
+        self.request.session.sign_in(user)
+        record(self.request, Event.SECOND_FACTOR, what="set up")
+        return self._codes_page(codes)
+
+    @view_config(name="codes", request_method="POST", permission=Permission.OWN)
+    def renew_codes(self) -> Response:
+        errors = self._doubts()
+        factor = secondfactor.of(self.request.dbsession, self.request.identity.user_id)
+        if errors:
+            return self._page(errors, at="codes")
+        if factor is None:
+            return self._to()
+        record(self.request, Event.SECOND_FACTOR, what="new recovery codes")
+        return self._codes_page(recovery.renew(self.request.dbsession, factor))
+
+    @view_config(name="off", request_method="POST", permission=Permission.OWN)
+    def switch_off(self) -> Response:
+        errors = {"code": REQUIRED} if self.is_required else self._doubts()
+        if errors:
+            return self._page(errors, at="off")
+        user = myself(self.request)
+        secondfactor.switch_off(self.request.dbsession, user)
+        self.request.session.sign_in(user)
+        record(self.request, Event.SECOND_FACTOR, what="switched off")
+        return done(self.request, _("Your second factor was switched off."), self.context.__parent__)
+
+    # Parts
+
+    def _doubts(self) -> dict[str, Any]:
+        return reauth.doubts(self.request, submitted(self.request, ("current", "code")), with_code=True)
+
+    def _pending(self) -> str | None:
+        return secondfactor.pending_secret(self.request.dbsession, self.secrets, self.request.identity.user_id)
+
+    def _to(self, *elements: str) -> Response:
+        return HTTPSeeOther(self.request.application_url + self.request.context_path(self.context, *elements))
+
+    def _page(self, errors: dict[str, Any], at: str = "") -> Response:
+        """Return the page; ``at`` names the form that was refused."""
+        identity = self.request.identity
+        factor = secondfactor.of(self.request.dbsession, identity.user_id)
+        left = recovery.left(self.request.dbsession, identity.user_id) if factor else 0
+        values = {"factor": factor, "codes_left": left, "few": recovery.FEW, "is_required": self.is_required}
+        return self._answer("second_factor.jinja2", {**values, "at": at}, errors)
+
+    def _secret_page(self, secret: str, errors: dict[str, Any]) -> Response:
+        name = self.request.identity.name
+        values = {"picture": totp.picture(secret, name), "secret": totp.in_groups(secret), "name": name}
+        return self._answer("set_up.jinja2", {**values, "issuer": totp.ISSUER}, errors)
+
+    def _codes_page(self, codes: list[str]) -> Response:
+        return self._answer("recovery_codes.jinja2", {"codes": codes}, {})
+
+    def _answer(self, template: str, values: dict[str, Any], errors: dict[str, Any]) -> Response:
+        values["errors"] = {name: self.request.translate(text) for name, text in errors.items()}
+        response = render_to_response(template, values, request=self.request)
+        response.status_int = 422 if errors else 200
+        return response

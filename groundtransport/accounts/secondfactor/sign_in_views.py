@@ -1,0 +1,133 @@
+"""The second step of signing in: a code of the app, or a recovery code."""
+
+from typing import Any
+from urllib.parse import quote
+
+from pyramid.httpexceptions import HTTPSeeOther, HTTPTooManyRequests, HTTPUnprocessableEntity
+from pyramid.renderers import render_to_response
+from pyramid.request import Request
+from pyramid.response import Response
+from pyramid.security import NO_PERMISSION_REQUIRED
+from pyramid.view import view_config, view_defaults
+
+from groundtransport.accounts import secondfactor, throttle
+from groundtransport.accounts.models import AdminUser
+from groundtransport.accounts.secondfactor import Proof, pending, recovery
+from groundtransport.accounts.secondfactor.models import PendingSignIn, SecondFactor
+from groundtransport.accounts.security_log import Event, record
+from groundtransport.accounts.throttle import Throttled, Try
+from groundtransport.i18n import DOMAIN, _
+from groundtransport.resources import Root
+from groundtransport.web.errors import prefers_json, problem
+from groundtransport.web.form_data import submitted
+from groundtransport.web.urls import is_ours, next_address
+
+WRONG = _("The code is wrong, or it was used already. Wait for the next one and try again.")
+LOCKED = _(
+    "Too many wrong codes were typed for this account. Use a recovery code, or ask an administrator to reset your "
+    "second factor."
+)
+
+
+def ask(request: Request, user: AdminUser, attempt: Try, target: str) -> Response:
+    """Lead a person whose password was right to the second step; the try stays counted until that succeeds."""
+    pending.begin(request, user, attempt.number)
+    return HTTPSeeOther(request.application_url + _address("step=code", target))
+
+
+@view_defaults(
+    context=Root, name="login", request_param="step", permission=NO_PERMISSION_REQUIRED, renderer="second_step.jinja2"
+)
+class SecondStep:
+    def __init__(self, context: Root, request: Request) -> None:
+        self.request = request
+
+    @view_config(request_method="GET")
+    def show(self) -> Any:
+        target = self.request.GET.get("next", "")
+        found = pending.find(self.request)
+        return page(found[1], target) if found else begin_again(self.request, target)
+
+    @view_config(request_method="POST")
+    def take(self) -> Any:
+        form = submitted(self.request, ("code", "next"))
+        found = pending.find(self.request)
+        if found is None:
+            return begin_again(self.request, form.get("next", ""))
+        return PendingSecondStep(self.request, *found, form.get("next", "")).take(form.get("code", ""))
+
+
+class PendingSecondStep:
+    """A code that a browser owes, at the moment when one was typed."""
+
+    def __init__(self, request: Request, waiting: PendingSignIn, user: AdminUser, target: str) -> None:
+        self.request, self.waiting, self.user, self.target = request, waiting, user, target
+
+    def take(self, code: str) -> Response:
+        try:
+            attempt = throttle.admit(self.request, self.user.name)
+        except Throttled as throttled:
+            return self._hold(throttled)
+        factor = secondfactor.of(self.request.dbsession, self.user.id)
+        proof = self._proof(factor, code) if factor else None
+        if factor is None or proof is None:
+            return self._refuse(factor)
+        attempt.succeeded()
+        pending.forget_try(self.request, self.waiting)
+        return self._let_in(proof)
+
+    def _proof(self, factor: SecondFactor, code: str) -> Proof | None:
+        dbsession, secrets = self.request.dbsession, self.request.registry["settings"].secrets
+        is_mine = pending.use_up(dbsession, self.waiting)
+        return secondfactor.prove(dbsession, secrets, factor, code) if is_mine else None
+
+    def _let_in(self, proof: Proof) -> Response:
+        if proof == Proof.RECOVERY_CODE:
+            self._count_down()
+        self.request.session.sign_in(self.user)
+        record(self.request, Event.SIGN_IN, user=self.user, second_factor=proof)
+        return HTTPSeeOther(self.request.application_url + next_address(self.request, self.target))
+
+    def _count_down(self) -> None:
+        left = recovery.left(self.request.dbsession, self.user.id)
+        text = self.request.localizer.pluralize(
+            "You signed in with a recovery code; ${n} is left. You can make new ones on your profile.",
+            "You signed in with a recovery code; ${n} are left. You can make new ones on your profile.",
+            left,
+            domain=DOMAIN,
+            mapping={"n": left},
+        )
+        self.request.session.flash({"text": text, "level": "warning" if left <= recovery.FEW else "success"})
+
+    def _refuse(self, factor: SecondFactor | None) -> Response:
+        if factor:
+            secondfactor.count_failure(self.request.session, factor)
+        record(self.request, Event.SIGN_IN_FAILED, user=self.user, because="second factor")
+        return self._answer(HTTPUnprocessableEntity.code, LOCKED if factor and factor.is_locked else WRONG)
+
+    def _hold(self, throttled: Throttled) -> Response:
+        record(self.request, Event.THROTTLED, user=self.user)
+        response = self._answer(HTTPTooManyRequests.code, throttle.in_words(self.request, throttled))
+        response.headers["Retry-After"] = str(throttled.seconds)
+        return response
+
+    def _answer(self, status: int, text: str) -> Response:
+        text = self.request.translate(text)
+        if prefers_json(self.request):
+            return problem(self.request, status, text)
+        response = render_to_response("second_step.jinja2", page(self.user, self.target, text), request=self.request)
+        response.status_int = status
+        return response
+
+
+def page(user: AdminUser, target: str, error: str = "") -> dict[str, Any]:
+    return {"error": error, "next": target if is_ours(target) else "", "name": user.name}
+
+
+def begin_again(request: Request, target: str) -> Response:
+    """To the first step, which says why."""
+    return HTTPSeeOther(request.application_url + _address("late=1", target))
+
+
+def _address(query: str, target: str) -> str:
+    return f"/login?{query}" + (f"&next={quote(target, safe='/')}" if is_ours(target) else "")

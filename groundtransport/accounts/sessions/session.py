@@ -1,0 +1,303 @@
+"""Sessions on the server: the cookie holds 256 random bits, the table only their hash.
+
+The row is read once a request. What a save has to tell is written with it, in one transaction; all else in a
+transaction of its own, after the request's has ended: a refused write does not undo it, and on SQLite nobody waits for
+themselves.
+"""
+
+import json
+import logging
+import re
+import secrets
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from pyramid.decorator import reify
+from pyramid.httpexceptions import HTTPServiceUnavailable
+from pyramid.interfaces import ISession
+from pyramid.registry import Registry
+from pyramid.request import Request
+from pyramid.response import Response
+from sqlalchemy import Connection, Row, delete, insert, update
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.orm import Session
+from zope.interface import implementer
+
+from groundtransport.accounts.models import AdminSession, AdminUser
+from groundtransport.accounts.sessions.rows import TOUCH, TOUCH_POSTGRESQL, WHO, hash_of, live_since
+from groundtransport.db import BUDGET, autocommit_engine, is_write, now, postgresql, write_engine
+from groundtransport.db.deferred import go_along
+from groundtransport.security import Identity, Role
+from groundtransport.web.client import agent_of, client_ip_of
+
+log = logging.getLogger(__name__)
+
+SEEN_EVERY = timedelta(minutes=1)
+MESSAGES = 5  # that wait for the next page at most: a program never looks at one, and they travel with every request
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
+
+
+@implementer(ISession)
+class ServerSession:
+    """``request.session``: who is signed in, and the messages that wait for the next page."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._engine = request.registry["engine"]
+        self._settings = request.registry["settings"]
+        cookie = request.cookies.get(self.cookie_name, "")
+        self.presented = bool(_TOKEN.fullmatch(cookie))
+        self._token = cookie if self.presented else secrets.token_urlsafe(32)
+        self._token_used = False
+        self._loaded = False
+        self._changed = False
+        self._is_written = False
+        self._is_watched = False
+        self._new_messages = 0
+        self._signed_in = False
+        self._new_row: dict[str, Any] = {}
+        self._signed_out = False
+        self._renewed = False
+        self._also: list[Callable[[Connection], object]] = []
+
+    @property
+    def cookie_name(self) -> str:
+        return "__Host-groundtransport" if self._request.scheme == "https" else "groundtransport"
+
+    @property
+    def token(self) -> str:
+        """The secret id. Who asks for it, to bind something to the session, makes the browser keep it."""
+        self._token_used = True
+        return self._token
+
+    @property
+    def token_hash(self) -> str:
+        """What the tables hold of the secret id."""
+        return hash_of(self._token)
+
+    def renew(self) -> None:
+        """Give the browser a new id and end what it had: nobody is signed in by that."""
+        self._old_token, self._token = self._token, secrets.token_urlsafe(32)
+        self._renewed = True
+
+    # Who is signed in
+
+    @reify
+    def identity(self) -> Identity | None:
+        """The signed-in person, read from the database with the first call."""
+        row = self._row
+        if row is None:
+            return None
+        return Identity(
+            row.user_id,
+            row.name,
+            Role(row.role),
+            row.epoch,
+            must_change_password=row.must_change_password,
+            preferences=row.preferences,
+            full_name=row.full_name or "",
+            must_enrol=row.role in self._settings.second_factor_roles and row.sealed is None,
+        )
+
+    @property
+    def known_identity(self) -> Identity | None:
+        """The same, without asking the database: None where nobody asked before."""
+        return self.identity if self._loaded else None
+
+    @property
+    def public_id(self) -> str:
+        """What a page may call this session by."""
+        row = self._row
+        return "" if row is None else row.public_id
+
+    @reify
+    def _row(self) -> Row[Any] | None:
+        row = self._read() if self.presented else None
+        self._loaded = True
+        return row
+
+    def _read(self) -> Row[Any] | None:
+        values = {"token_hash": hash_of(self._token), **live_since(self._settings)}
+        if not is_write(self._request):
+            return self._request.dbsession.connection().execute(WHO, values).one_or_none()
+        with autocommit_engine(self._engine).connect() as connection:  # a stranger's request must not lock anything
+            return connection.execute(WHO, values).one_or_none()
+
+    def sign_in(self, user: AdminUser) -> None:
+        """Begin a session of that person under a new id; the old one, if any, ends."""
+        self._old_token, self._token = self._token, secrets.token_urlsafe(32)
+        self._signed_in = True
+        facts = {"address": client_ip_of(self._request), "user_agent": agent_of(self._request)}
+        self._new_row = {"user_id": user.id, "epoch": user.session_epoch, **facts}
+
+    def sign_out(self) -> None:
+        self._signed_out = True
+
+    def also(self, write: Callable[[Connection], object]) -> None:
+        """Let ``write`` write something else of the sign-in, in the session's transaction."""
+        self._also.append(write)
+
+    # How long it lasts
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """When the session ends unless somebody uses it: the sooner of its idle and its absolute end.
+
+        Like ``known_identity`` it does not ask the database: None where nobody is known to be signed in.
+        """
+        row = self._row if self._loaded else None
+        if row is None:
+            return None
+        seen = now() if self._needs_touch else row.seen_at
+        idle, absolute = self._settings.session_idle, self._settings.session_absolute
+        end: datetime = min(seen + timedelta(seconds=idle), row.created_at + timedelta(seconds=absolute))
+        return end
+
+    def watch(self) -> None:
+        """Let this request be no use of the session: it does not put off the idle end."""
+        self._is_watched = True
+
+    # Messages
+
+    @reify
+    def _data(self) -> dict[str, Any]:
+        return dict(self._row.data) if self._row else {}
+
+    def flash(self, msg: Any, queue: str = "", allow_duplicate: bool = True) -> None:  # noqa: FBT001, FBT002  # ISession
+        """Keep a message for the next page."""
+        messages = self._data.setdefault("flash", [])
+        messages.append(msg)
+        del messages[:-MESSAGES]
+        self._new_messages += 1
+        self.changed()
+
+    def take_back_messages(self) -> None:
+        """Forget the messages of this request: what they tell did not happen."""
+        if self._new_messages:
+            del self._data["flash"][-self._new_messages :]
+            self._new_messages = 0
+
+    def pop_flash(self, queue: str = "") -> list[Any]:
+        """Return the messages, once."""
+        if not self._loaded or "flash" not in self._data:
+            return []
+        self.changed()
+        messages: list[Any] = self._data.pop("flash")
+        return messages
+
+    def peek_flash(self, queue: str = "") -> list[Any]:
+        return list(self._data.get("flash", []))
+
+    def changed(self) -> None:
+        self._changed, self._is_written = True, False
+
+    def invalidate(self) -> None:
+        self.sign_out()
+
+    # Writing it down
+
+    @property
+    def is_essential(self) -> bool:
+        """Whether a failure to write the session must be told: somebody signs in or out."""
+        return self._signed_in or self._signed_out or self._renewed
+
+    def save_with(self, dbsession: Session) -> None:
+        """Write messages and use in the request's own transaction: they are there if it is committed."""
+        if self._needs_touch and not (self.is_essential or self._also):
+            go_along(dbsession, TOUCH, self._touched)
+            self._request.tm.get().addAfterCommitHook(self._note_commit)
+
+    def _note_commit(self, committed: bool) -> None:  # noqa: FBT001  # the hook's form
+        self._is_written = committed
+
+    def save(self, response: Response) -> None:
+        """Write what changed and is not written yet, and set or remove the cookie."""
+        if self._signed_in or self._signed_out or self._also or (self._needs_touch and not self._is_written):
+            # What is left of the request's time: a message is not worth more.
+            left = max(0.1, BUDGET - (time.monotonic() - self._request.began))
+            if self.is_essential or self._also:
+                with write_engine(self._engine, left).begin() as connection:
+                    self._write(connection)
+            else:
+                self._touch(left)
+        if self._signed_out:
+            self._set_cookie(response, None)
+            response.headers["Clear-Site-Data"] = '"storage"'  # what scripts kept; pages are never kept
+        elif self._signed_in or self._renewed or (self._token_used and not self.presented):
+            self._set_cookie(response, self._token)
+
+    @property
+    def _needs_touch(self) -> bool:
+        row = self._row if self._loaded else None
+        if row is None or self._changed:
+            return row is not None
+        return not self._is_watched and row.seen_at < now() - SEEN_EVERY
+
+    def _write(self, connection: Connection) -> None:
+        for write in self._also:
+            write(connection)
+        if self._signed_out:
+            connection.execute(delete(AdminSession).where(AdminSession.token_hash == hash_of(self._token)))
+        elif self._renewed:
+            connection.execute(delete(AdminSession).where(AdminSession.token_hash == hash_of(self._old_token)))
+        elif self._signed_in:
+            # The person first, then sessions: as who ends a person's sessions locks them.
+            person = AdminUser.id == self._new_row["user_id"]
+            connection.execute(update(AdminUser).where(person).values(signed_in_at=now()))
+            gone = AdminSession.token_hash == hash_of(self._old_token)
+            stale = AdminSession.seen_at < now() - timedelta(seconds=self._settings.session_absolute)
+            connection.execute(delete(AdminSession).where(gone | stale))
+            values = {"token_hash": hash_of(self._token), "data": self._data, **self._new_row}
+            connection.execute(insert(AdminSession).values(values))
+        elif self._needs_touch:
+            connection.execute(TOUCH, self._touched)
+
+    @property
+    def _touched(self) -> dict[str, Any]:
+        return {"mine": self.token_hash, "data": self._data, "seen_at": now()}
+
+    def _touch(self, wait: float) -> None:
+        """Write the messages, and when the session was used: a power cut may lose that."""
+        if self._engine.dialect.name == "postgresql":
+            values = [json.dumps(self._data), now().replace(tzinfo=None), self.token_hash]
+            with autocommit_engine(self._engine).connect() as connection:
+                postgresql.in_one_go(connection, wait, TOUCH_POSTGRESQL, values)
+        else:
+            with write_engine(self._engine, wait, durable=False).begin() as connection:
+                connection.execute(TOUCH, self._touched)
+
+    def _set_cookie(self, response: Response, token: str | None) -> None:
+        """Set the cookie, or remove it: with the same attributes, or a browser would not believe a ``__Host-`` one."""
+        secure = self._request.scheme == "https"
+        response.set_cookie(self.cookie_name, token, path="/", httponly=True, samesite="Lax", secure=secure)
+
+
+def tween(handler: Callable[[Request], Response], registry: Registry) -> Callable[[Request], Response]:
+    def save_session(request: Request) -> Response:
+        response = handler(request)
+        if response.status_int == HTTPServiceUnavailable.code:
+            return response  # the database is in trouble: no second wait for it
+        try:
+            request.session.save(response)
+        except SQLAlchemyError:
+            # What was committed stays committed, and is answered so: only a message is lost, unless this is a sign-in.
+            if request.session.is_essential:
+                raise
+            log.warning("request %s: the session was not written", request.id, exc_info=True)
+        return response
+
+    return save_session
+
+
+def tween_within(handler: Callable[[Request], Response], registry: Registry) -> Callable[[Request], Response]:
+    """Just under the transaction's tween, which then commits what was written with the session."""
+
+    def save_session_too(request: Request) -> Response:
+        response = handler(request)
+        if is_write(request) and response.status_int < 400 and "dbsession" in vars(request):
+            request.session.save_with(request.dbsession)
+        return response
+
+    return save_session_too

@@ -1,0 +1,79 @@
+"""The sessions that are open: whose, since when and where; and how they are ended."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyramid.httpexceptions import HTTPSeeOther
+from pyramid.request import Request
+from pyramid.response import Response
+from pyramid.view import view_config, view_defaults
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from groundtransport.accounts import users
+from groundtransport.accounts.models import AdminSession, AdminUser
+from groundtransport.accounts.security_log import Event, record
+from groundtransport.accounts.sessions.rows import LIVE, live_since
+from groundtransport.i18n import _
+from groundtransport.resources import Profile
+from groundtransport.security import Permission
+from groundtransport.settings import Settings
+from groundtransport.web.client import browser_of
+from groundtransport.web.form_data import submitted
+
+
+def of(dbsession: Session, settings: Settings, user_id: int) -> Sequence[AdminSession]:
+    """Return a person's open sessions, the one that was used last first."""
+    query = select(AdminSession).join(AdminUser, AdminUser.id == AdminSession.user_id)
+    query = query.where(AdminSession.user_id == user_id, *LIVE).order_by(AdminSession.seen_at.desc())
+    return dbsession.scalars(query, live_since(settings)).all()
+
+
+def end(dbsession: Session, user_id: int, public_id: str) -> bool:
+    """End one session of a person; return whether it was there."""
+    mine = (AdminSession.user_id == user_id, AdminSession.public_id == public_id.replace("\0", ""))
+    return dbsession.scalar(delete(AdminSession).where(*mine).returning(AdminSession.public_id)) is not None
+
+
+def end_all_but(dbsession: Session, user: AdminUser, public_id: str) -> None:
+    """End every session and edit link of a person but one session, also such as are beginning just now."""
+    users.end_sessions(user)
+    kept = AdminSession.public_id == public_id
+    dbsession.execute(delete(AdminSession).where(AdminSession.user_id == user.id, ~kept))
+    dbsession.execute(update(AdminSession).where(kept).values(epoch=user.session_epoch))
+
+
+@view_defaults(context=Profile, name="sessions", renderer="groundtransport:accounts/templates/own_sessions.jinja2")
+class OwnSessions:
+    def __init__(self, context: Profile, request: Request) -> None:
+        self.context, self.request = context, request
+
+    @view_config(request_method="GET", permission=Permission.OWN_READ)
+    def show(self) -> dict[str, Any]:
+        request = self.request
+        found = of(request.dbsession, request.registry["settings"], request.identity.user_id)
+        return {"sessions": found, "this": request.session.public_id, "browser_of": browser_of}
+
+    @view_config(request_method="POST", permission=Permission.OWN)
+    def end(self) -> Response:
+        """End the session that ``session`` names, or without it all others."""
+        given = submitted(self.request, ("session",)).get("session", "")
+        if given == self.request.session.public_id:
+            record(self.request, Event.SIGN_OUT)
+            self.request.session.sign_out()
+            return HTTPSeeOther(self.request.application_url + "/login")
+        text = self._end_one(given) if given else self._end_others()
+        self.request.session.flash({"text": self.request.translate(text)})
+        return HTTPSeeOther(self.request.application_url + self.request.context_path(self.context, "sessions"))
+
+    def _end_one(self, public_id: str) -> str:
+        if end(self.request.dbsession, self.request.identity.user_id, public_id):
+            record(self.request, Event.SESSION_ENDED, session=public_id)
+        return _("That session was ended.")
+
+    def _end_others(self) -> str:
+        user = users.locked(self.request.dbsession, self.request.identity.name)
+        assert user is not None  # they are signed in, and nobody is ever deleted
+        end_all_but(self.request.dbsession, user, self.request.session.public_id)
+        record(self.request, Event.SESSION_ENDED, session="all others")
+        return _("All your other sessions were ended.")

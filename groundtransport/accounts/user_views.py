@@ -1,0 +1,206 @@
+"""``/admin/users``: people's accounts, for administrators.
+
+A password that is made here stands in the answer to the very request that made it, and nowhere else: it is not
+redirected to, for it would have to be kept in between.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from pyramid.httpexceptions import HTTPSeeOther
+from pyramid.renderers import render_to_response
+from pyramid.request import Request
+from pyramid.response import Response
+from pyramid.view import view_config, view_defaults
+from translationstring import TranslationString
+
+from groundtransport.accounts import passwords, secondfactor, users
+from groundtransport.accounts.models import NAME_MAX
+from groundtransport.accounts.security_log import Event, record
+from groundtransport.accounts.sessions import views
+from groundtransport.i18n import _
+from groundtransport.resources import User, Users
+from groundtransport.security import Permission, Role
+from groundtransport.web.client import browser_of
+from groundtransport.web.errors import prefers_json, problem
+from groundtransport.web.form_data import submitted
+
+TEMPLATES = "groundtransport:accounts/templates"
+ROLES = {
+    Role.VIEWER: _("Viewer: sees records and the activity log"),
+    Role.EDITOR: _("Editor: also creates, changes, deletes and restores records"),
+    Role.ADMINISTRATOR: _("Administrator: also looks after people and security"),
+}
+
+
+def refused(request: Request, template: str, page: dict[str, Any], name: str, text: str, status: int = 422) -> Response:
+    """Return the page again, with the reason at the form ``name``; problem details for a program."""
+    words = request.translate(text)
+    if prefers_json(request):
+        return problem(request, status, words, errors={name: [words]})
+    response = render_to_response(f"{TEMPLATES}/{template}", {**page, "errors": {name: words}}, request=request)
+    response.status_int = status
+    return response
+
+
+def show_password(request: Request, context: User, password: str, text: TranslationString) -> Response:
+    """Return the one page that shows a one-time password."""
+    words = request.translate(text)
+    values = {"text": words, "name": context.user.name, "password": password, "back": request.context_path(context)}
+    return render_to_response(f"{TEMPLATES}/one_time_password.jinja2", values, request=request)
+
+
+@view_defaults(context=Users)
+class People:
+    def __init__(self, context: Users, request: Request) -> None:
+        self.context, self.request = context, request
+
+    @view_config(request_method="GET", permission=Permission.USERS_READ, renderer=f"{TEMPLATES}/users.jinja2")
+    def show(self) -> dict[str, Any]:
+        return self._page({})
+
+    @view_config(request_method="POST", permission=Permission.USERS)
+    def add(self) -> Response:
+        """Make an account with a one-time password."""
+        form = submitted(self.request, ("name", "role"))
+        if form.get("role") not in set(Role):
+            return self._refuse(form, "role", _("Choose a role."))
+        password = passwords.make()
+        try:
+            user = users.add(self.request.dbsession, form.get("name", ""), Role(form["role"]), password, one_time=True)
+        except users.UserRefused as refusal:
+            return self._refuse(form, "name", refusal.text)
+        record(self.request, Event.USER_ADDED, about=user.name, role=user.role)
+        text = _("${name} was added.", mapping={"name": user.name})
+        return show_password(self.request, User(self.request, user.name, user, self.context), password, text)
+
+    def _refuse(self, form: dict[str, str], name: str, text: str) -> Response:
+        return refused(self.request, "users.jinja2", self._page(form), name, text)
+
+    def _page(self, typed: dict[str, str]) -> dict[str, Any]:
+        return {
+            "people": [
+                (person, self.request.context_path(self.context, person.name))
+                for person in users.everyone(self.request.dbsession)
+            ],
+            "with_factor": secondfactor.who_has_one(self.request.dbsession),
+            "roles": ROLES,
+            "name_max": NAME_MAX,
+            "typed": typed,
+            "errors": {},
+        }
+
+
+@view_defaults(context=User)
+class Account:
+    """One person. Each change is a form of its own, and names by ``version`` the state that it was made from."""
+
+    def __init__(self, context: User, request: Request) -> None:
+        self.context, self.request, self.user = context, request, context.user
+
+    @view_config(request_method="GET", permission=Permission.USERS_READ, renderer=f"{TEMPLATES}/user.jinja2")
+    def show(self) -> dict[str, Any]:
+        return self._page(role="")
+
+    @view_config(name="role", request_method="POST", permission=Permission.USERS)
+    def role(self) -> Response:
+        role = submitted(self.request, ("role",)).get("role", "")
+        if role not in set(Role):
+            return self._refuse("role", _("Choose a role."))
+        before = self.user.role
+
+        def change() -> None:
+            users.set_role(self.request.dbsession, self.user, Role(role))
+            record(self.request, Event.ROLE_CHANGED, about=self.user.name, before=before, after=role)
+
+        return self._do("role", change, _("${name} has the role ${role} now.", mapping={**self._named, "role": role}))
+
+    @view_config(name="disable", request_method="POST", permission=Permission.USERS)
+    def disable(self) -> Response:
+        def change() -> None:
+            users.disable(self.request.dbsession, self.user)
+            record(self.request, Event.USER_DISABLED, about=self.user.name)
+
+        return self._do("status", change, _("${name} cannot sign in any more.", mapping=self._named))
+
+    @view_config(name="enable", request_method="POST", permission=Permission.USERS)
+    def enable(self) -> Response:
+        def change() -> None:
+            users.enable(self.user)
+            record(self.request, Event.USER_ENABLED, about=self.user.name)
+
+        return self._do("status", change, _("${name} can sign in again.", mapping=self._named))
+
+    @view_config(name="password", request_method="POST", permission=Permission.USERS)
+    def password(self) -> Response:
+        """Give a one-time password, shown once."""
+        password = passwords.make()
+
+        def change() -> Response:
+            users.set_password(self.user, password, one_time=True)
+            record(self.request, Event.PASSWORD_RESET, about=self.user.name)
+            text = _("${name} has a new password.", mapping=self._named)
+            return show_password(self.request, self.context, password, text)
+
+        return self._do("password", change)
+
+    @view_config(name="second-factor", request_method="POST", permission=Permission.USERS)
+    def second_factor(self) -> Response:
+        """Forget the second factor of somebody who lost it."""
+
+        def change() -> None:
+            secondfactor.reset(self.request.dbsession, self.user)
+            record(self.request, Event.SECOND_FACTOR, about=self.user.name, what="reset")
+
+        return self._do("factor", change, _("${name} has no second factor now.", mapping=self._named))
+
+    @view_config(name="sessions", request_method="POST", permission=Permission.USERS)
+    def sessions(self) -> Response:
+        """End the session that ``session`` names, or without it all."""
+        public_id = submitted(self.request, ("session",)).get("session", "")
+        if not public_id:
+            users.end_sessions(self.user)
+            record(self.request, Event.SESSION_ENDED, about=self.user.name, session="all")
+            return self._say(_("All sessions of ${name} were ended.", mapping=self._named))
+        if views.end(self.request.dbsession, self.user.id, public_id):
+            record(self.request, Event.SESSION_ENDED, about=self.user.name, session=public_id)
+        return self._say(_("That session was ended."))
+
+    @property
+    def _named(self) -> dict[str, str]:
+        return {"name": self.user.name}
+
+    def _do(self, form: str, change: Callable[[], Response | None], text: str = "") -> Response:
+        """Make a change unless it must not be; to the page of the person, or to what ``change`` returns."""
+        if self.user.id == self.request.identity.user_id:
+            return self._refuse(form, _("This is your own account: only another administrator can do that."))
+        version = submitted(self.request, ("version",)).get("version", "")
+        if version not in ("", str(self.user.session_epoch)):
+            return self._refuse(form, _("The account was changed in the meantime. This is how it is now."), 409)
+        try:
+            return change() or self._say(text)
+        except users.UserRefused as refusal:
+            return self._refuse(form, refusal.text)
+
+    def _say(self, text: str) -> Response:
+        self.request.session.flash({"text": self.request.translate(text)})
+        return HTTPSeeOther(self.request.application_url + self.request.context_path(self.context))
+
+    def _refuse(self, form: str, text: str, status: int = 422) -> Response:
+        typed = submitted(self.request, ("role",))
+        page = self._page(role=typed["role"] if typed.get("role") in set(Role) else "")
+        return refused(self.request, "user.jinja2", page, form, text, status)
+
+    def _page(self, **typed: str) -> dict[str, Any]:
+        settings = self.request.registry["settings"]
+        return {
+            "user": self.user,
+            "here": self.request.context_path(self.context),
+            "is_own": self.user.id == self.request.identity.user_id,
+            "roles": ROLES,
+            "typed": typed,
+            "factor": secondfactor.of(self.request.dbsession, self.user.id),
+            "browser_of": browser_of,
+            "sessions": views.of(self.request.dbsession, settings, self.user.id),
+            "errors": {},
+        }

@@ -1,0 +1,112 @@
+"""The same done to several records at once: through the writer, in one transaction, as one batch of the log."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyramid.request import Request
+from sqlalchemy import Select, or_, select
+
+from groundtransport.airports.models import Airport
+from groundtransport.i18n import _
+from groundtransport.records.kind import Kind, label_of
+from groundtransport.records.list.query import choices
+from groundtransport.records.writer import Writer
+from groundtransport.resources import Collection
+from groundtransport.security import Permission
+
+MOST = 500  # records of one batch: their transaction stays well under a second or two, and nobody waits for it longer
+DELETE = "delete"
+
+GONE = _("Deleted by somebody in the meantime")
+STALE = _("Changed by somebody in the meantime")
+FORBIDDEN = _("Not permitted")
+SAME = _("Nothing to change")
+WITHDRAWN = _("The airport is no longer in the list of airports")
+
+
+@dataclass
+class Report:
+    """The names of the records that were changed, and of those that were not, by the reason."""
+
+    done: list[str] = field(default_factory=list)
+    left: dict[str, list[str]] = field(default_factory=dict)
+
+    def leave(self, reason: str, name: str) -> None:
+        self.left.setdefault(reason, []).append(name)
+
+
+def actions(request: Request, collection: Collection) -> list[tuple[str, str]]:
+    """Return what the signed-in person may do to several records: pairs of a code and its words."""
+    found = []
+    if request.has_permission(Permission.EDIT, collection):
+        for name in choices(collection.kind):
+            node = collection.kind.fields[name]
+            for code, label in node.choices:
+                words = _("Set ${field} to ${value}", mapping={"field": node.title, "value": label})
+                found.append((f"{name}={code}", request.translate(words)))
+    if request.has_permission(Permission.DELETE, collection):
+        found.append((DELETE, request.translate(_("Delete"))))
+    return found
+
+
+def values_of(action: str) -> dict[str, str]:
+    """Return the values that an action gives to a record; none for a deletion."""
+    name, _equals, code = action.partition("=")
+    return {} if action == DELETE else {name: code}
+
+
+def to_change(kind: Kind, action: str) -> list[Any]:
+    """Return the conditions of the records that an action would change at all."""
+    columns = {getattr(kind.model, name): value for name, value in values_of(action).items()}
+    return [or_(column.is_(None), column != value) for column, value in columns.items()]
+
+
+def rows(kind: Kind, *conditions: Any) -> Select[Any]:
+    """Return the selection of at most MOST records, in the order of their ids: two batches cannot block each other."""
+    return select(kind.model).where(*conditions).order_by(kind.model.id).limit(MOST)
+
+
+def apply(
+    collection: Collection, writer: Writer, action: str, found: Iterable[Any], stale: Callable[[Any], bool]
+) -> Report:
+    """Do it to each of the rows that still is what the person saw, and that they may change."""
+    kind, report = collection.kind, Report()
+    wanted = Permission.DELETE if action == DELETE else Permission.EDIT
+    for row in found:
+        name = label_of(kind, writer.values(row), row.id)
+        if row.is_deleted:
+            report.leave(GONE, name)
+        elif not collection.request.has_permission(wanted, kind.record(collection.request, row, collection)):
+            report.leave(FORBIDDEN, name)
+        elif stale(row):
+            report.leave(STALE, name)
+        elif action == DELETE:
+            writer.delete(row)
+            report.done.append(name)
+        elif writer.update(row, values_of(action)):
+            report.done.append(name)
+        else:
+            report.leave(SAME, name)
+    return report
+
+
+def undo(dbsession: Any, writer: Writer, entries: Mapping[int, Any], changed_since: set[int]) -> Report:
+    """Take back a batch, entry by entry: restore what it deleted, put back what it changed.
+
+    A record that somebody changed after the batch stays as it is.
+    """
+    kind, report = writer.kind, Report()
+    for row in dbsession.scalars(rows(kind, kind.model.id.in_(entries)).with_for_update()).all():
+        entry, name = entries[row.id], label_of(kind, writer.values(row), row.id)
+        if row.id in changed_since:
+            report.leave(STALE, name)
+        elif entry.action != "delete":
+            writer.update(row, {field: pair["old"] for field, pair in entry.changes.items()})
+            report.done.append(name)
+        elif dbsession.get_one(Airport, row.airport_id).withdrawn_at is not None:
+            report.leave(WITHDRAWN, name)
+        else:
+            writer.restore(row)
+            report.done.append(name)
+    return report

@@ -1,0 +1,177 @@
+"""``POST /admin/<kind>/several``: asks first, then does the same to all that were selected; and its undo."""
+
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pyramid.httpexceptions import HTTPBadRequest, HTTPSeeOther
+from pyramid.request import Request
+from pyramid.response import Response
+from pyramid.view import view_config, view_defaults
+
+from groundtransport.db import now
+from groundtransport.i18n import DOMAIN, _
+from groundtransport.records.bulk import batch
+from groundtransport.records.kind import label_of
+from groundtransport.records.list import columns, pages
+from groundtransport.records.list import query as queries
+from groundtransport.records.search.time_limit import Budget, OutOfTime
+from groundtransport.records.urls import list_url, sent_query
+from groundtransport.records.view_helpers import flash, writer_of
+from groundtransport.resources import Collection
+from groundtransport.security import Permission
+from groundtransport.web.form_data import submitted
+
+NAMED = 10  # records that a page names; of the others it tells the number
+_BATCH = re.compile(r"(several|undo)-[0-9a-f]{16}", re.ASCII)
+_RECORD = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was selected: ids with the versions that the person saw, or all that the list's query lets through."""
+
+    versions: dict[int, int]
+    is_all: bool
+    as_of: datetime  # when the person was shown what "all" is
+
+    def is_stale(self, row: Any) -> bool:
+        return bool(row.updated_at > self.as_of if self.is_all else row.version != self.versions[row.id])
+
+
+def selection_of(request: Request) -> Selection:
+    """Return what a form selected; raise HTTPBadRequest for what no form of ours sends."""
+    found = [_RECORD.fullmatch(text) for text in request.POST.getall("record") if isinstance(text, str)]
+    versions = {int(match[1]): int(match[2]) for match in found if match}
+    if len(versions) > batch.MOST:
+        raise HTTPBadRequest(_("At most ${number} records can be changed at once.", mapping={"number": batch.MOST}))
+    sent = submitted(request, ("all", "as_of"))
+    return Selection(versions, sent.get("all") == "1", _moment(sent.get("as_of", "")))
+
+
+def _moment(text: str) -> datetime:
+    try:
+        at = datetime.fromisoformat(text)
+        return at.astimezone(UTC) if at.tzinfo else at.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):  # no time at all, or in UTC before the first year or after the last
+        return now()
+
+
+def names(found: list[str]) -> str:
+    """Return a few names, and how many more there are."""
+    more = f" +{len(found) - NAMED:,}" if len(found) > NAMED else ""
+    return ", ".join(found[:NAMED]) + more
+
+
+@view_defaults(context=Collection, request_method="POST", permission=Permission.EDIT)
+class SeveralViews:
+    def __init__(self, context: Collection, request: Request) -> None:
+        self.context, self.request, self.kind = context, request, context.kind
+        self.query = sent_query(request, self.kind)
+        self.back = list_url(request, self.kind, self.query.state())
+
+    @view_config(name="several", renderer="groundtransport:records/templates/bulk.jinja2")
+    def several(self) -> Any:
+        """Ask, with 200; with ``confirmed``, do it."""
+        sent = submitted(self.request, ("action", "confirmed", "batch"))
+        action, selection = sent.get("action", ""), selection_of(self.request)
+        words = dict(batch.actions(self.request, self.context)).get(action, "")
+        if not words:
+            return self.refuse(_("Choose what to do with the selected records."))
+        if not (selection.is_all or selection.versions):
+            return self.refuse(_("Select at least one record."))
+        if "confirmed" in sent:
+            return self.do(action, selection, sent.get("batch", ""))
+        try:
+            with Budget(self.request.dbsession) as budget, budget.limit():
+                return self.question(action, words, selection)
+        except OutOfTime:
+            return self.refuse(
+                _("It takes too long to find all records that match. Narrow the search, or select rows of the list.")
+            )
+
+    def refuse(self, text: str) -> Response:
+        flash(self.request, text, level="warning")
+        return HTTPSeeOther(self.back)
+
+    def conditions(self, action: str, selection: Selection) -> list[Any]:
+        """Return what the selected records fulfil. Of all that match, those that would not change are left out."""
+        model = self.kind.model
+        if not selection.is_all:
+            return [model.id.in_(selection.versions)]
+        matching = [pages.scope(self.kind, self.query), *pages.conditions(self.kind, self.query)]
+        return [*matching, model.created_at <= selection.as_of, *batch.to_change(self.kind, action)]
+
+    def question(self, action: str, words: str, selection: Selection) -> dict[str, Any]:
+        dbsession, conditions = self.request.dbsession, self.conditions(action, selection)
+        count = pages.count(dbsession, self.kind, pages.live(self.kind), *conditions)
+        writer = writer_of(self.request, self.kind)
+        rows = dbsession.scalars(batch.rows(self.kind, pages.live(self.kind), *conditions).limit(NAMED))
+        labels = [label_of(self.kind, writer.values(row), row.id) for row in rows]
+        return {
+            "kind": self.kind,
+            "action": action,
+            "words": words,
+            "is_delete": action == batch.DELETE,
+            "count": count,
+            "most": batch.MOST,
+            "labels": labels,
+            "chips": columns.chips(self.request, self.kind, self.query) if selection.is_all else [],
+            "selection": selection,
+            "as_of": now().isoformat(),
+            "batch": f"several-{secrets.token_hex(8)}",
+            "state": self.query.state(),
+            "back": self.back,
+        }
+
+    def do(self, action: str, selection: Selection, name: str) -> Response:
+        name = name if _BATCH.fullmatch(name) else f"several-{secrets.token_hex(8)}"
+        if self.request.batch_entries(self.kind, name):  # a double click, or the page sent once more
+            return self.refuse(_("That was done already; it was not done again."))
+        wanted = batch.rows(self.kind, *self.conditions(action, selection)).with_for_update()
+        rows = self.request.dbsession.scalars(wanted).all()
+        writer = writer_of(self.request, self.kind, name)
+        report = batch.apply(self.context, writer, action, rows, selection.is_stale)
+        for record_id in selection.versions.keys() - {row.id for row in rows} if not selection.is_all else ():
+            report.leave(batch.GONE, label_of(self.kind, {}, record_id))
+        can_undo = action != batch.DELETE or queries.can_restore(self.kind)
+        undo = {"undo": f"/admin/{self.kind.name}/undo", "fields": {"batch": name}} if can_undo else {}
+        pluralize = self.request.localizer.pluralize
+        if action == batch.DELETE:
+            words = pluralize("{} was deleted.", "{} were deleted.", len(report.done), DOMAIN)
+        else:
+            words = pluralize("{} was changed.", "{} were changed.", len(report.done), DOMAIN)
+        return self.tell(report, name, words, undo)
+
+    @view_config(name="undo", permission=Permission.RESTORE)
+    def undo(self) -> Response:
+        """Take back a whole batch, as far as nobody has changed its records since."""
+        name = submitted(self.request, ("batch",)).get("batch", "")
+        found = self.request.batch_entries(self.kind, name) if _BATCH.fullmatch(name) else []
+        entries = {entry.record_id: entry for entry in found if entry.action in ("update", "delete")}
+        undo_name = f"undo-{secrets.token_hex(8)}"
+        writer = writer_of(self.request, self.kind, undo_name)
+        changed_since = self.request.changed_since(self.kind, found)
+        report = batch.undo(self.request.dbsession, writer, entries, changed_since)
+        words = self.request.localizer.pluralize(
+            "{} is again as it was before.", "{} are again as they were before.", len(report.done), DOMAIN
+        )
+        return self.tell(report, undo_name, words, {})
+
+    def tell(self, report: batch.Report, name: str, words: str, undo: dict[str, Any]) -> Response:
+        """Say what was done, with a link to its entries in the log, and what was not and why; then the list again."""
+        pluralize, translate = self.request.localizer.pluralize, self.request.translate
+        done, left = len(report.done), sum(map(len, report.left.values()))
+        if done:
+            count = pluralize("${n} record", "${n} records", done, DOMAIN, {"n": f"{done:,}"})
+            href = f"/admin/activity?batch={name}"
+            flash(self.request, words, name=count, href=href, state=self.query.state(), **undo)
+        if left or not done:
+            text = pluralize(
+                "${n} record stayed as it was.", "${n} records stayed as they were.", left, DOMAIN, {"n": f"{left:,}"}
+            )
+            lines = [f"{translate(reason)}: {names(found)}" for reason, found in report.left.items()]
+            flash(self.request, text, level="warning", lines=lines)
+        return HTTPSeeOther(self.back)

@@ -1,0 +1,1 @@
+"""Records of one airport that may be the same company: candidates and comparison."""

@@ -1,0 +1,111 @@
+"""The statement that finds records worth comparing with a company: by the indexes of the sorts, and the newest."""
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    Integer,
+    Subquery,
+    Text,
+    and_,
+    bindparam,
+    func,
+    literal_column,
+    or_,
+    select,
+    union_all,
+)
+
+from groundtransport.db.functions import text_holds
+from groundtransport.indexes import sort_key
+from groundtransport.records.kind import Kind
+
+MARKS = ".'’"  # inside of words, and written or not
+SCHEMES = ("https://", "https://www.", "http://", "http://www.")
+SPELLINGS = 4  # of one telephone number
+WORDS = 3  # of a name, the longest, that a text must hold
+
+
+def identifying(kind: Kind) -> list[str]:
+    """Return what a company is known by at an airport: a change there is worth another look."""
+    fields = [name for name, field in kind.fields.items() if name == "company_name" or field.is_phone or field.is_link]
+    return ["airport_id", *fields]
+
+
+def phones(kind: Kind) -> list[str]:
+    return [name for name, field in kind.fields.items() if field.is_phone]
+
+
+def links(kind: Kind) -> list[str]:
+    return [name for name, field in kind.fields.items() if field.is_link]
+
+
+@cache
+def candidates(kind: Kind, reasons: tuple[str, ...], newest: int, alike: int) -> CompoundSelect[Any]:
+    """Return the statement for the rows that are worth a comparison. What it looks for are its parameters."""
+    columns = kind.model.__table__.c
+    names = dict.fromkeys(("id", *identifying(kind), *kind.columns))
+    here = sort_key(columns.airport_code) == _sought("airport_code")
+    rows = _first(kind, (*names, "search_text"), newest, here, columns.id.desc())
+    found = [
+        select(*(rows.c[name] for name in names)).where(_at_airport(rows), or_(*_may_share(kind, reasons, rows.c)))
+    ]
+    for key, condition in _written_alike(kind, reasons):
+        rows = _first(kind, names, alike, condition, key.nulls_first())
+        found.append(select(*(rows.c[name] for name in names)).where(_at_airport(rows)))
+    return union_all(*found)
+
+
+def _first(kind: Kind, names: Iterable[str], number: int, condition: ColumnElement[bool], order: Any) -> Subquery:
+    """Return the first live rows of a condition, in the order of its index: so that no other way is thought quicker."""
+    query = select(*(kind.model.__table__.c[name] for name in names)).where(kind.model.is_live(), condition)
+    return query.order_by(order).limit(literal_column(str(number))).subquery()
+
+
+def _at_airport(rows: Any) -> ColumnElement[bool]:
+    return rows.c.airport_id == bindparam("airport_id", type_=Integer)
+
+
+def _sought(name: str, number: int | str = "") -> Any:
+    return bindparam(f"{name}{number}", type_=Text)
+
+
+def _may_share(kind: Kind, reasons: tuple[str, ...], columns: Any) -> Iterator[ColumnElement[bool]]:
+    """Yield conditions, one of which a row with a key in common fulfils, and hardly another."""
+    if "name" in reasons:
+        text = columns.search_text
+        for mark in MARKS:
+            text = func.replace(text, mark, "")
+        yield and_(*(text_holds(text, _sought("word", number)) for number in range(WORDS)))
+    if "phone" in reasons:
+        for number in range(len(phones(kind))):
+            yield text_holds(columns.search_text, _sought("digits", number))
+    if "web" in reasons:
+        names = links(kind)
+        for link in (func.lower(columns[name]) for name in names):
+            yield from (text_holds(link, _sought("host", number)) for number in range(len(names)))
+            # A host that is not ASCII may be written in two ways.
+            yield and_(link.is_not(None), bindparam("foreign", type_=Integer) == 1)
+
+
+def _written_alike(kind: Kind, reasons: tuple[str, ...]) -> Iterator[tuple[ColumnElement[str], ColumnElement[bool]]]:
+    """Yield conditions that the index of a sort answers, each with its key."""
+    columns = kind.model.__table__.c
+    if "name" in reasons:
+        yield _from_to(columns.company_name, "name")
+    if "phone" in reasons:
+        names = phones(kind)
+        spellings = [_sought("phone", number) for number in range(len(names) * SPELLINGS)]
+        yield from ((key, key.in_(spellings)) for key in (sort_key(columns[name]) for name in names))
+    if "web" in reasons:
+        names = links(kind)
+        for name in names:
+            yield from (_from_to(columns[name], "link", number) for number in range(len(names) * len(SCHEMES)))
+
+
+def _from_to(column: Any, name: str, number: int | str = "") -> tuple[ColumnElement[str], ColumnElement[bool]]:
+    key = sort_key(column)
+    return key, and_(key >= _sought(name, number), key < _sought(f"{name}_end", number))

@@ -1,0 +1,102 @@
+"""The answers to a write that was refused: what was typed is no record (422), or somebody was faster (409)."""
+
+from typing import Any
+
+from pyramid.exceptions import BadCSRFToken
+from pyramid.renderers import render_to_response
+from pyramid.request import Request
+from pyramid.response import Response
+from pyramid.view import exception_view_config
+from sqlalchemy.orm.exc import StaleDataError
+
+from groundtransport.accounts.saved_forms import own_stamp
+from groundtransport.i18n import _
+from groundtransport.records.edit.conflict import Conflict, StaleDelete
+from groundtransport.records.edit.delete_views import DELETE, DeleteViews
+from groundtransport.records.edit.saved_forms import sent_token
+from groundtransport.records.edit.views import FORM, CreateViews, EditViews
+from groundtransport.records.forms import ValidationFailure
+from groundtransport.records.urls import list_url, sent_query
+from groundtransport.resources import Collection, Record
+from groundtransport.security import origin_is_ours
+from groundtransport.web.errors import error, http_error, prefers_json, problem
+
+STALE_TOKEN = _("You have signed in anew since this form was opened. Nothing was saved yet: save it again.")
+STALE = _("Somebody changed this record in the meantime.")
+STALE_WRITE = _("Somebody changed this record in the meantime. Look at it again; nothing of yours was saved.")
+CONFLICT = "groundtransport:records/templates/conflict.jinja2"
+
+
+def page(template: str, values: dict[str, Any], request: Request, status: int) -> Response:
+    response = render_to_response(template, values, request=request)
+    response.status_int = status
+    return response
+
+
+def current(request: Request, row: Any) -> dict[str, Any]:
+    """Return what a record says now, for a program."""
+    return {name: getattr(row, name) for name in (*request.context.kind.fields, "version")}
+
+
+@exception_view_config(ValidationFailure)
+def validation_failed(failure: ValidationFailure, request: Request) -> Response:
+    """422: the form once more, with everything typed; a program gets the errors by field."""
+    if prefers_json(request):
+        return problem(request, 422, _("The record is not valid."), errors=failure.errors)
+    views = EditViews if isinstance(request.context, Record) else CreateViews
+    state = sent_query(request, failure.form.kind).state()
+    values = views(request.context, request).page_again(failure.form, state, kept=sent_token(request))
+    return page(FORM, values, request, 422)
+
+
+@exception_view_config(BadCSRFToken)
+def stale_token(exception: BadCSRFToken, request: Request) -> Response:
+    """400: a form whose writer has signed in anew since, once more with what they typed; else the error page."""
+    views = {Collection: CreateViews, Record: EditViews}
+    view = next((view for context, view in views.items() if isinstance(request.context, context)), None)
+    is_form = view and not request.view_name and request.method in ("POST", "PUT")
+    if not (view and is_form and origin_is_ours(request)) or prefers_json(request):
+        return http_error(exception, request)
+    page_of, state = view(request.context, request), sent_query(request, request.context.kind).state()
+    values = page_of.page_again(page_of.form(), state, notice=STALE_TOKEN, kept=sent_token(request))
+    return page(FORM, values, request, 400)
+
+
+@exception_view_config(Conflict)
+def conflict(exception: Conflict, request: Request) -> Response:
+    """409: mine, theirs and before for each field in question; a program gets the current values."""
+    row, kind, merge = exception.row, request.context.kind, exception.merge
+    if prefers_json(request):
+        return problem(request, 409, STALE, current=current(request, row))
+    views, state = EditViews(request.context, request), sent_query(request, kind).state()
+    clashing = {clash.name for clash in merge.clashes}
+    values = {
+        "kind": kind,
+        "label": views.label,
+        "clashes": merge.clashes,
+        "has_before": any(clash.before != clash.theirs for clash in merge.clashes) and merge.knows_before,
+        "settled": [(name, value or "") for name, value in merge.values.items() if name not in clashing],
+        "version": row.version,
+        "state": state,
+        "action": request.context_path(request.context),
+        "address": views.address(state),
+        "back": list_url(request, kind, state),
+        "last": request.last_change(kind, row),
+        "owner": own_stamp(request),
+    }
+    return page(CONFLICT, values, request, 409)
+
+
+@exception_view_config(StaleDelete)
+def stale_delete(exception: StaleDelete, request: Request) -> Response:
+    """409: the question once more, about the record as it is now."""
+    if prefers_json(request):
+        return problem(request, 409, STALE, current=current(request, exception.row))
+    state = sent_query(request, request.context.kind).state()
+    values = DeleteViews(request.context, request).page(state)
+    return page(DELETE, {**values, "notice": STALE}, request, 409)
+
+
+@exception_view_config(StaleDataError)
+def stale(exception: StaleDataError, request: Request) -> Response:
+    return error(request, 409, STALE_WRITE)

@@ -1,0 +1,86 @@
+"""What the form's script asks while somebody types: how a number will be dialled, and whether the company is there."""
+
+from typing import Any
+
+import colander
+from pyramid.request import Request
+from pyramid.view import view_config, view_defaults
+
+from groundtransport.i18n import _
+from groundtransport.records.duplicates.comparison import Similar, similar
+from groundtransport.records.fields import Phone
+from groundtransport.records.forms import RecordForm, find_place
+from groundtransport.records.kind import Kind
+from groundtransport.records.list.query import number, only_once
+from groundtransport.records.urls import edit_url, list_url
+from groundtransport.resources import Collection
+from groundtransport.security import Permission
+
+REASONS = {"name": _("same name"), "phone": _("same phone"), "web": _("same web site")}
+
+
+@view_defaults(context=Collection, request_method="GET", permission=Permission.VIEW, renderer="json")
+class Hints:
+    def __init__(self, context: Collection, request: Request) -> None:
+        self.request, self.kind = request, context.kind
+        self.sent = only_once(request.GET.dict_of_lists())
+        country = request.registry["settings"].default_country
+        self.place = find_place(request.dbsession, self.sent.get("airport_name", ""), country)
+
+    @view_config(name="phone")
+    def phone(self) -> dict[str, str]:
+        """``?field=&number=&airport_name=`` -> ``international``, and why it is doubtful as ``warning``; or neither."""
+        field = self.kind.fields.get(self.sent.get("field", ""))
+        if not isinstance(field, Phone):
+            return {"international": "", "warning": ""}
+        node = field.bind(place=self.place)
+        try:
+            text = node.deserialize(self.sent.get("number", ""))
+        except colander.Invalid as invalid:
+            return {"international": "", "warning": " ".join(map(self.request.translate, invalid.messages()))}
+        if text is None:
+            return {"international": "", "warning": ""}
+        return {"international": node.international(text), "warning": self.request.translate(node.warning(text))}
+
+    @view_config(name="similar")
+    def similar(self) -> dict[str, Any]:
+        """``?airport_name=&company_name=&...&id=`` -> ``similar``: ``id, label, more, reasons, href`` of up to five."""
+        if self.place.airport is None:
+            return {"similar": []}
+        values = {
+            name: self.sent[name][: node.max_length or 0]
+            for name, node in self.kind.fields.items()
+            if name in self.sent
+        }
+        found = similar(self.request.dbsession, self.kind, self.place.airport, values, number(self.sent.get("id", "")))
+        return {"similar": [shown(self.request, self.kind, one) for one in found]}
+
+
+def shown(request: Request, kind: Kind, one: Similar) -> dict[str, Any]:
+    """Return a similar record as people read it."""
+    return {
+        "id": one.record_id,
+        "label": one.label,
+        "more": " · ".join(map(request.translate, one.more)),
+        "reasons": reasons_of(request, one),
+        "href": record_url(request, kind, one),
+    }
+
+
+def reasons_of(request: Request, one: Similar) -> str:
+    return ", ".join(request.translate(REASONS[reason]) for reason in one.reasons)
+
+
+def record_url(request: Request, kind: Kind, one: Similar) -> str:
+    """Return where the record is shown to the signed-in person."""
+    if request.has_permission(Permission.EDIT):
+        return edit_url(request, kind, one.record_id, "")
+    return list_url(request, kind, f"view={one.record_id}")
+
+
+def similar_to(request: Request, form: RecordForm, but: int | None) -> list[dict[str, Any]]:
+    """Return what may be the company of a form as it was typed, for the form's page."""
+    if form.place.airport is None:
+        return []
+    found = similar(request.dbsession, form.kind, form.place.airport, form.typed, but)
+    return [shown(request, form.kind, one) for one in found]

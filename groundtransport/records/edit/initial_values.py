@@ -1,0 +1,37 @@
+"""What a new record's form begins with: a neighbour's airport, a copy's company, the airport of a filter."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyramid.request import Request
+
+from groundtransport.airports import lookup
+from groundtransport.records.list.query import ListQuery, only_once
+from groundtransport.resources import Collection
+
+NEAR = ("airport_name", "city", "state")
+
+
+def initial_values(context: Collection, request: Request, query: ListQuery) -> dict[str, Any]:
+    """Return the values of a new form.
+
+    ``?near=ID`` takes the place of that record, ``?copy=ID`` all but its place. What names no live record begins empty,
+    or with the airport that the list is filtered by.
+    """
+    once = only_once(request.GET.dict_of_lists())
+    near, copied = (_values(context, once.get(name, "")) for name in ("near", "copy"))
+    if near:
+        return {name: near[name] for name in NEAR if name in near}
+    if copied:
+        fields = context.kind.fields.items()
+        return {name: copied[name] for name, field in fields if field.group not in ("airport", "place")}
+    airport = lookup.by_code(request.dbsession, query.filters.get("airport_code", ""))
+    return {"airport_name": airport.airport_name} if airport and airport.withdrawn_at is None else {}
+
+
+def _values(context: Collection, record_id: str) -> Mapping[str, Any]:
+    try:
+        row = context.live(record_id).row
+    except KeyError:
+        return {}
+    return {name: getattr(row, name) for name in context.kind.fields}

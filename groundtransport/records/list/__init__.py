@@ -1,0 +1,1 @@
+"""The list of a kind: query parsing, DataTables protocol, order, pages, counters, columns and detail."""

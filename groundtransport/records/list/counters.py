@@ -1,0 +1,153 @@
+"""How many records there are, without counting them: read from the counters that the database keeps."""
+
+from functools import cache
+from typing import Any
+
+from sqlalchemy import BindParameter, ColumnElement, Select, String, bindparam, func, select, union_all
+from sqlalchemy.orm import Session
+
+from groundtransport.db.statement_cache import cached_statement
+from groundtransport.indexes import BLOCK, RecordBlock, RecordChange, RecordCount, spec_of
+from groundtransport.indexes.counter_tables import ALL, DELETED, NO_BLOCK
+from groundtransport.records.kind import Kind
+
+Name = str | BindParameter[str]
+
+# The tables, not the models: SQLAlchemy then leaves out what only entities need.
+_COUNT, _BLOCK, _CHANGE = (model.__table__.c for model in (RecordCount, RecordBlock, RecordChange))
+
+
+def kept(table: str, airport_code: Name = ALL, choice: Name = ALL) -> ColumnElement[int]:
+    """Return the number of a kind's live records, of an airport, of a choice, as an expression.
+
+    DELETED in place of the airport gives the softly deleted ones.
+    """
+    count = select(_COUNT.n).where(_COUNT.kind == table, _COUNT.airport_code == airport_code, _COUNT.choice == choice)
+    code = _CHANGE.airport_code
+    conditions = [_CHANGE.kind == table, _CHANGE.block == NO_BLOCK]
+    conditions.append(code != DELETED if _is_all(airport_code) else code == airport_code)
+    if not _is_all(choice):
+        conditions.append(_CHANGE.choice == choice)
+    since = select(func.sum(_CHANGE.n)).where(*conditions)
+    return func.coalesce(count.scalar_subquery(), 0) + func.coalesce(since.scalar_subquery(), 0)
+
+
+def _is_all(name: Name) -> bool:
+    return isinstance(name, str) and name == ALL
+
+
+def named(code: str, choice: str) -> tuple[Name, Name]:
+    """Return an airport and a choice for ``kept`` in a statement that is made once: the values ``code``, ``choice``."""
+    return (code if code == ALL else bindparam("code", type_=String())), (
+        choice if choice == ALL else bindparam("choice", type_=String())
+    )
+
+
+@cache
+def _total(table: str, airport_code: str) -> Select[Any]:
+    return select(kept(table, airport_code))
+
+
+def total(dbsession: Session, kind: Kind, *, deleted: bool = False) -> int:
+    """Return how many live (or deleted) records a kind has."""
+    return int(dbsession.scalar(_total(kind.table, DELETED if deleted else ALL)) or 0)
+
+
+def numbers(kind: Kind, code: str, choice: str) -> list[ColumnElement[int]]:
+    """Return expressions of the number of all live records, and of those of an airport, of a choice, or of both.
+
+    Where they are the same, as in the list of all or of the deleted (DELETED for the airport), it is one.
+    """
+    whole = kept(kind.table, DELETED if code == DELETED else ALL)
+    is_whole = code in (ALL, DELETED) and choice == ALL
+    return [whole] if is_whole else [whole, kept(kind.table, *named(code, choice))]
+
+
+def both(dbsession: Session, kind: Kind, code: str, choice: str) -> tuple[int, int]:
+    """Return what ``numbers`` is about, always as two: the whole, and the part that is asked for."""
+    shape = ("both", kind.table, code if code == DELETED else code == ALL, choice == ALL)
+    statement = cached_statement(shape, lambda: select(*numbers(kind, code, choice)))
+    found = dbsession.execute(statement, {"code": code, "choice": choice}).one()
+    return int(found[0]), int(found[-1])
+
+
+def of_airports(dbsession: Session, kind: Kind) -> list[tuple[str, int]]:
+    """Return the airports that have live records of a kind, as pairs of code and number."""
+    table = kind.table
+    kept_there = (_COUNT.kind == table, _COUNT.choice == ALL, _COUNT.airport_code.not_in((ALL, DELETED)))
+    since = (_CHANGE.kind == table, _CHANGE.block == NO_BLOCK, _CHANGE.airport_code != DELETED)
+    both = union_all(
+        select(_COUNT.airport_code.label("name"), _COUNT.n).where(*kept_there),
+        select(_CHANGE.airport_code, _CHANGE.n).where(*since),
+    ).subquery()
+    return _summed(dbsession, both)
+
+
+def of_choice(dbsession: Session, kind: Kind, field: str) -> dict[str, int]:
+    """Return the number of live records by the values of a field: counted, where the counters do not know it."""
+    facts = spec_of(kind.model.__table__)
+    if facts is None or facts.counted_by != field:
+        column = kind.model.__table__.c[field]
+        grouped = select(column, func.count()).where(kind.model.is_live()).group_by(column)
+        return {value or "": number for value, number in dbsession.execute(grouped)}
+    table = kind.table
+    kept_there = (_COUNT.kind == table, _COUNT.airport_code == ALL, _COUNT.choice != ALL)
+    since = (_CHANGE.kind == table, _CHANGE.block == NO_BLOCK, _CHANGE.airport_code != DELETED)
+    both = union_all(
+        select(_COUNT.choice.label("name"), _COUNT.n).where(*kept_there),
+        select(_CHANGE.choice, _CHANGE.n).where(*since),
+    ).subquery()
+    return dict(_summed(dbsession, both))
+
+
+def _summed(dbsession: Session, numbers: Any) -> list[tuple[str, int]]:
+    summed = func.sum(numbers.c.n)
+    rows = dbsession.execute(select(numbers.c.name, summed).group_by(numbers.c.name).having(summed > 0))
+    return [(name, int(n)) for name, n in rows]
+
+
+@cache
+def _edge(table: str, *, descending: bool) -> Select[Any]:
+    """The block in which the record at ``offset`` stands, and how many records stand before that block."""
+    blocks = union_all(
+        select(_BLOCK.block, _BLOCK.n).where(_BLOCK.kind == table),
+        select(_CHANGE.block, _CHANGE.n).where(_CHANGE.kind == table, _CHANGE.block >= 0),
+    ).subquery()
+    each = select(blocks.c.block, func.sum(blocks.c.n).label("n")).group_by(blocks.c.block).subquery()
+    order = each.c.block.desc() if descending else each.c.block
+    ranked = select(each.c.block, (func.sum(each.c.n).over(order_by=order) - each.c.n).label("before")).subquery()
+    found = select(ranked.c.block, ranked.c.before).where(ranked.c.before <= bindparam("offset"))
+    return found.order_by(ranked.c.before.desc(), ranked.c.block if descending else ranked.c.block.desc()).limit(1)
+
+
+def edge(dbsession: Session, kind: Kind, offset: int, *, descending: bool) -> tuple[int, int] | None:
+    """Return the id to begin at, by id, for the record at ``offset``, and the offset that is left from there."""
+    found = dbsession.execute(_edge(kind.table, descending=descending), {"offset": offset}).one_or_none()
+    if found is None:
+        return None
+    block, before = int(found[0]), int(found[1])
+    return (block + 1) * BLOCK - 1 if descending else block * BLOCK, offset - before
+
+
+@cache
+def _whole_blocks(table: str, *, descending: bool) -> Select[Any]:
+    """How many records stand in blocks after ``block``, or before it."""
+    numbers = []
+    for counted in (_BLOCK, _CHANGE):
+        block = counted.block
+        outside = block > bindparam("block") if descending else (block < bindparam("block")) & (block >= 0)
+        numbers.append(select(func.sum(counted.n)).where(counted.kind == table, outside).scalar_subquery())
+    return select(sum((func.coalesce(number, 0) for number in numbers[1:]), func.coalesce(numbers[0], 0)))
+
+
+def before(dbsession: Session, kind: Kind, record_id: int, *, descending: bool) -> int:
+    """Return how many live records stand before one, by id."""
+    block = record_id // BLOCK
+    whole = int(dbsession.scalar(_whole_blocks(kind.table, descending=descending), {"block": block}) or 0)
+    ids = kind.model.__table__.c.id
+    beside = (
+        (ids > record_id) & (ids < (block + 1) * BLOCK) if descending else (ids < record_id) & (ids >= block * BLOCK)
+    )
+    return whole + int(
+        dbsession.scalar(select(func.count()).select_from(kind.model).where(kind.model.is_live(), beside)) or 0
+    )

@@ -1,0 +1,1 @@
+"""The waitress runner: ``use = egg:groundtransport`` in an ini's ``[server:main]``."""

@@ -1,0 +1,114 @@
+"""The outermost tween: who we are asked as, what may come in, and what every answer carries.
+
+Whatever goes wrong further in leaves here as an error page in the house's layout.
+"""
+
+import logging
+import re
+import secrets
+import sys
+import time
+from collections.abc import Callable
+
+from pyramid.httpexceptions import HTTPBadRequest, HTTPRequestEntityTooLarge
+from pyramid.registry import Registry
+from pyramid.request import Request
+from pyramid.response import Response
+
+from groundtransport.db import BUDGET, deadline
+from groundtransport.i18n import _
+from groundtransport.web.urls import segments
+
+log = logging.getLogger(__name__)
+
+Handler = Callable[[Request], Response]
+
+_HOST = re.compile(r"(?P<name>[a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
+
+_ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://(?P<host>[^/?#]*)", re.IGNORECASE | re.ASCII)
+
+BEGAN = "groundtransport.began"  # of the environ
+
+# anchors: OWASP ASVS 5.0 V3.4; no inline script or style anywhere, so no 'unsafe-' word is needed.
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+KEPT = (200, 206, 304)  # of a static file, a browser may keep these
+
+
+def tween(handler: Handler, registry: Registry) -> Handler:
+    settings = registry["settings"]
+
+    def guard(request: Request) -> Response:
+        request.id = secrets.token_hex(8)
+        request.began = request.environ.setdefault(BEGAN, time.monotonic())  # who is tried again gets no more time
+        with deadline.until(request.began + BUDGET):
+            return answer(request)
+
+    def answer(request: Request) -> Response:
+        try:
+            check_host(request, settings.hosts)
+            check_target(request)
+            check_size(request, settings.body_limit)
+            response = handler(request)
+        except Exception:
+            response = explain(request)
+        return with_headers(request, response)
+
+    return guard
+
+
+def explain(request: Request) -> Response:
+    """Return the error page of the exception at hand; plain words where even that fails."""
+    try:
+        return request.invoke_exception_view(sys.exc_info())
+    except Exception:
+        log.exception("request %s: the error page failed", request.id)
+        return Response(f"Something went wrong ({request.id}).", status=500, content_type="text/plain", charset="utf-8")
+
+
+def check_host(request: Request, hosts: tuple[str, ...]) -> None:
+    """Raise HTTPBadRequest unless the whole Host header is a name of ours, with any port."""
+    match = _HOST.fullmatch(request.host.lower())
+    if not match or match["name"] not in hosts:
+        # The page that says so must not repeat the stranger's name in its links.
+        request.environ["HTTP_HOST"] = hosts[0]
+        raise HTTPBadRequest(_("This address is not one of the service's own."))
+
+
+def check_target(request: Request) -> None:
+    """Raise HTTPBadRequest for a request line that names another host than the Host header, or no path at all.
+
+    RFC 9112, 3.2: a path, or for proxies a whole address, whose host then counts; ``*`` asks about the server.
+    """
+    target = request.environ.get("REQUEST_URI", "/")  # as it was sent; waitress gives it
+    absolute = _ABSOLUTE.match(target)
+    if absolute and absolute["host"].lower() == request.host.lower():
+        return
+    if absolute or not (target.startswith("/") or target == "*"):
+        raise HTTPBadRequest(_("This is not an address of the service."))
+
+
+def check_size(request: Request, limit: int) -> None:
+    """Raise HTTPRequestEntityTooLarge for a body over ``limit`` bytes."""
+    if (request.content_length or 0) > limit:
+        raise HTTPRequestEntityTooLarge(_("What was sent is larger than ${size} KiB.", mapping={"size": limit // 1024}))
+
+
+def with_headers(request: Request, response: Response) -> Response:
+    response.headers.update(HEADERS)
+    response.headers["X-Request-Id"] = request.id
+    if request.scheme == "https":
+        response.headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
+    if not (segments(request)[:1] == ("static",) and response.status_int in KEPT):
+        response.headers["Cache-Control"] = "no-store"
+    return response

@@ -1,0 +1,90 @@
+"""Addresses: made in one form, and believed only when they are our own."""
+
+import re
+from typing import Any
+from urllib.parse import quote, unquote, urlencode, urlsplit
+
+from pyramid.request import Request
+from pyramid.traversal import split_path_info
+
+from groundtransport.resources import Node, class_at
+from groundtransport.web.predicates import asks_for_json
+from groundtransport.web.view_methods import view_methods
+
+_ID = re.compile(r"[0-9]+", re.ASCII)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
+
+
+def context_path(request: Request, context: Node, *elements: str, query: Any = None) -> str:
+    """Return the path of a context, without trailing slash; ``query`` is a mapping or an encoded string."""
+    path = request.resource_path(context, *elements)
+    path = path.rstrip("/") or "/"
+    text = query if isinstance(query, str) else urlencode(query or {})
+    return f"{path}?{text}" if text else path
+
+
+def is_ours(target: str) -> bool:
+    """Whether ``target`` is a path of this service and of nowhere else, written in ASCII as all of ours are."""
+    if not target.startswith("/") or target.startswith("//") or not target.isascii() or _CONTROL.search(target):
+        return False
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return False
+    return not parts.scheme and not parts.netloc
+
+
+def next_address(request: Request, target: str) -> str:
+    """Return where a sign-in leads: ``target`` if it is ours and can be a page, else ``/admin``."""
+    return target if is_ours(target) and not _is_write_only(request, target) else "/admin"
+
+
+def _is_write_only(request: Request, target: str) -> bool:
+    """Whether a path leads to views that no GET is for, as ``/logout`` does."""
+    found, rest = class_at(split_path_info(unquote(urlsplit(target).path)), request.registry["kinds"])
+    methods = view_methods(request.registry, found, rest[0] if rest else "")
+    return len(rest) <= 1 and bool(methods) and "GET" not in methods
+
+
+def return_url(request: Request) -> str:
+    """Where a sign-in leads back to: the page itself, or its kind's list for JSON, a fragment or a write."""
+    path = segments(request)
+    kind = request.registry["kinds"].get(path[1]) if len(path) > 1 else None
+    if request.method in ("GET", "HEAD") and not _is_partial(request, path, kind):
+        return page_url(request)
+    return f"/admin/{kind.name}" if kind else "/admin"
+
+
+def page_url(request: Request) -> str:
+    """Return the path and the query of a request; ``/admin`` when they are not even text."""
+    try:
+        return str(request.path_qs)
+    except UnicodeDecodeError:
+        return "/admin"
+
+
+def segments(request: Request) -> tuple[str, ...]:
+    """Return the path as traversal will walk it, ``..`` resolved; also of a path that is not text."""
+    raw = request.environ.get("PATH_INFO", "").encode("latin-1")
+    return tuple(split_path_info(raw.decode(errors="replace")))
+
+
+def _is_partial(request: Request, path: tuple[str, ...], kind: Any) -> bool:
+    """Whether the address answers with JSON or a fragment: nothing for a browser's address bar."""
+    if kind is None:
+        return path[1:2] == ("airports",) or path[1:] == ("session",) or _has_ajax(request)
+    name = path[2] if len(path) > 2 else ""
+    return _has_ajax(request) or name in kind.collection.partial or (len(path) == 3 and bool(_ID.fullmatch(name)))
+
+
+def _has_ajax(request: Request) -> bool:
+    try:
+        return asks_for_json(request)
+    except UnicodeDecodeError:
+        return True
+
+
+def sign_in_url(request: Request, missing: str = "") -> str:
+    """Return ``/login`` with the way back; ``missing`` names a permission that the signed-in person lacks."""
+    query = f"next={quote(return_url(request), safe='/')}"
+    return f"{request.application_url}/login?{query}" + (f"&missing={quote(missing)}" if missing else "")
