@@ -1,13 +1,11 @@
 """People, their passwords and their sessions."""
 
 from pyramid.config import Configurator
-from pyramid.tweens import EXCVIEW
 
 from groundtransport.accounts.security_log import SecurityLog
 from groundtransport.security import Role
 from groundtransport.settings import PREFIX, SettingsError
 from groundtransport.signing import make_key
-from groundtransport.web import DB, TM
 
 
 def includeme(config: Configurator) -> None:
@@ -17,20 +15,6 @@ def includeme(config: Configurator) -> None:
     registry = config.registry
     registry["security_log"] = SecurityLog(registry["engine"], make_key(registry["settings"].audit_secrets[0]))
     config.add_request_method("groundtransport.accounts.security_log.security_events", reify=True)
-    config.add_tween(
-        "groundtransport.accounts.security_log.tween", under="groundtransport.web.request_guard.tween", over=[DB, TM]
-    )
-    config.add_tween(
-        "groundtransport.accounts.sessions.session.tween",
-        under="groundtransport.accounts.security_log.tween",
-        over=["groundtransport.web.login_required.tween", DB, TM],
-    )
-    config.add_tween("groundtransport.accounts.sessions.session.tween_within", under=TM, over=EXCVIEW)
-    config.add_tween(
-        "groundtransport.accounts.saved_forms.tween",
-        under="groundtransport.accounts.sessions.session.tween",
-        over=["groundtransport.web.login_required.tween", DB, TM],
-    )
     config.add_jinja2_search_path("groundtransport:accounts/templates")
     config.scan("groundtransport.accounts")
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pyramid_tm
-from pyramid.tweens import INGRESS
 from sqlalchemy import (
     BigInteger,
     DateTime,
@@ -280,7 +279,6 @@ def includeme(config: Any) -> None:
         }
     )
     config.include("pyramid_tm")
-    config.add_tween("groundtransport.db.tween", under=INGRESS, over="pyramid_tm.tm_tween_factory")
     # A serialization failure or a deadlock is tried again before anybody sees it.
     config.add_settings({"retry.attempts": 3})
     config.include("pyramid_retry")

@@ -19,11 +19,6 @@ def includeme(config: Configurator) -> None:
     config.add_renderer("rows", lambda _: render_rows)
     config.add_request_method("groundtransport.records.flash.flash_messages")
     config.include("groundtransport.records.forms")
-    config.add_tween(
-        "groundtransport.records.edit.saved_forms.tween",
-        under="groundtransport.web.login_required.tween",
-        over="groundtransport.web.method_override.tween",
-    )
     config.scan("groundtransport.records")
 
 

@@ -4,9 +4,6 @@ from typing import Any
 
 from pyramid.config import Configurator
 from pyramid.exceptions import ConfigurationError
-from pyramid.tweens import INGRESS
-
-DB, TM = "groundtransport.db.tween", "pyramid_tm.tm_tween_factory"
 
 
 def require_permission(view: Any, info: Any) -> Any:
@@ -27,14 +24,6 @@ def includeme(config: Configurator) -> None:
     config.add_view_deriver(require_permission)
     config.include("groundtransport.web.static")
     config.set_request_factory("groundtransport.web.request.MemoryRequest")
-    # From the outside in: guard > sessions (accounts) > gate > method override > transaction > views.
-    config.add_tween("groundtransport.web.request_guard.tween", under=INGRESS, over=[DB, TM])
-    config.add_tween(
-        "groundtransport.web.login_required.tween", under="groundtransport.web.request_guard.tween", over=[DB, TM]
-    )
-    config.add_tween(
-        "groundtransport.web.method_override.tween", under="groundtransport.web.login_required.tween", over=[DB, TM]
-    )
     config.add_request_method("groundtransport.web.urls.context_path")
     config.add_view_predicate("ajax", "groundtransport.web.predicates.Ajax")
     config.add_subscriber("groundtransport.web.layout.add_globals", "pyramid.events.BeforeRender")
