@@ -22,11 +22,9 @@ TEMPLATES = sorted(PACKAGE.rglob("*.jinja2"))
 
 # From the ground up; names of one row do not know each other.
 ORDER: tuple[tuple[str, ...], ...] = (
-    ("text", "i18n", "settings", "logs", "migration", "turnstile", "lane", "recent", "deadline"),
-    ("sqlite", "postgresql", "sql"),
-    ("outcome",),
+    ("text", "i18n", "settings", "logs", "cache"),
     ("db",),
-    ("events", "indexes", "bulk", "along"),
+    ("events", "indexes"),
     ("security", "after_commit"),
     ("signing",),
     ("resources",),
@@ -50,7 +48,7 @@ WRITERS = {
     "airports/loading.py": "airports and cities",
     "cli/airports.py": "airports",
     "audit/": "the activity log",
-    "bulk.py": "what the writer or the activity log hands it",
+    "db/bulk_insert.py": "what the writer or the activity log hands it",
 }
 
 
