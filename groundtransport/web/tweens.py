@@ -7,7 +7,7 @@ TRANSACTION = "pyramid_tm.tm_tween_factory"
 
 # From the outermost to the innermost. pyramid_tm adds its own; EXCVIEW is Pyramid's, which calls the exception views.
 TWEENS = (
-    # Refuses foreign hosts, oversized bodies and malformed targets before anything reads them; sets the security headers.
+    # Refuses foreign hosts, large bodies and malformed targets before anything reads them; sets the security headers.
     "groundtransport.web.request_guard.tween",
     # Writes the security events of the request in a transaction of its own, after everything inside has ended.
     "groundtransport.accounts.security_log.tween",

@@ -1,4 +1,4 @@
-"""The way back to a form that was sent after its session had ended (accounts/saved_forms.py): from the list to the form."""
+"""Lead from the list back to the form that was sent after its session had ended (accounts/saved_forms.py)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
