@@ -1,6 +1,6 @@
 """The layout of a kind's search texts, stored in the database: texts of another layout are not found rightly.
 
-A text is cut into numbered parts by the declaration of the kind (records/search/terms.py). When the declaration changes,
+A text is cut into numbered parts by the declaration of the kind (records/search/terms.py). When that changes,
 the texts that were stored before must be made anew: ``groundtransport init`` and ``reindex`` do so, the start and
 ``/readyz`` refuse until then.
 """
