@@ -38,8 +38,10 @@ def keep_private(file: Path) -> None:
     with suppress(OSError):  # it is there; or the first connection tells why it cannot be
         os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):
-        with suppress(OSError):  # not there, or not ours
-            file.with_name(name).chmod(0o600)
+        path = file.with_name(name)
+        with suppress(OSError):  # not ours
+            if path.is_file():  # a wrong setting may name a folder, as of all devices
+                path.chmod(0o600)
 
 
 def is_sound(engine: Engine) -> bool:

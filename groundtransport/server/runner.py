@@ -174,7 +174,7 @@ def serve(app: Any, global_conf: Any = None, *, drain: str = "0", **settings: st
     _share_heaps()
     sockets: dict[int, Any] = {}
     try:
-        _refuse_outdated_searches(app)
+        refuse_outdated_searches(app)
         # select() breaks at the 1,024th descriptor.
         server = _listen(app, sockets, {"asyncore_use_poll": "true", **settings})
     except StartError as error:
@@ -235,8 +235,8 @@ def _check_ports(listen: str) -> None:
             raise StartError(f"Cannot listen on {entry}: a port is a number from 1 to {MAX_PORT}.")
 
 
-def _refuse_outdated_searches(app: Any) -> None:
-    """End the start where searches would miss records; a database that is away or not migrated is told by /readyz."""
+def refuse_outdated_searches(app: Any) -> None:
+    """Raise StartError if searches would miss records; /readyz tells of a database that is away or not migrated."""
     registry = getattr(app, "registry", None)
     if registry is None:
         return

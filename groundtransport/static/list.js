@@ -273,7 +273,7 @@
     const show = (value, type, row, meta) => {
       if (type !== "display") return isData ? value : "";
       if (!("id" in row)) return copyOf(served[meta.row].cells[meta.col]); // as the server rendered it
-      const linked = row[rows.labelField] && names.includes(rows.labelField) ? rows.labelField : firstColumn;
+      const linked = row[rows.labelField] && names.includes(rows.labelField) ? rows.labelField : names.includes("airport_name") ? "airport_name" : firstColumn;
       return rows.cell(header, value, row, form, name === linked);
     };
     const className = name === "actions" ? name : `col-${name}`;

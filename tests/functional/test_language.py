@@ -52,8 +52,8 @@ def marked(site: Site) -> Iterator[Site]:
 def escaped(page: str) -> list[str]:
     """Return the texts of a page that are neither marked nor data (which the tests write as D with digits)."""
     soup = BeautifulSoup(page, "html.parser")
-    for places in soup.select("#state option, #city option, #city-list option"):
-        places.decompose()  # ISO's and GeoNames' names
+    for places in soup.select("#state option, #city option, #city-list option, [data-airport-choices] button"):
+        places.decompose()  # names of places are data
     for name in soup.select(".message a, .message strong"):
         name.unwrap()  # it stands in the middle of a text
     soup.smooth()

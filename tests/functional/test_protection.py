@@ -11,8 +11,8 @@ from tests.functional.auditing import Log
 
 
 @pytest.fixture
-def log(empty_database_url: str, tmp_path: Path) -> Iterator[Log]:
-    log = Log(tmp_path, empty_database_url)
+def log(small_database_url: str, tmp_path: Path) -> Iterator[Log]:
+    log = Log(tmp_path, small_database_url)
     log.create("Line 1")
     yield log
     log.close()

@@ -49,8 +49,8 @@ def test_one_more_filter_is_noticed_and_mended_by_init(
     answer = client.get("/readyz")
     assert answer.status_int == 503
     assert "The search texts of transit were made for other filters or fields: run groundtransport init" in answer.text
-    with pytest.raises(SystemExit, match="The search texts of transit"):
-        runner.serve(site.wsgi, listen="127.0.0.1:0")
+    with pytest.raises(runner.StartError, match="The search texts of transit"):
+        runner.refuse_outdated_searches(site.wsgi)
     assert "transit: the search texts were made for other filters or fields" in findings(site)
 
     shell = Shell(tmp_path, site.url)

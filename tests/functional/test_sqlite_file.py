@@ -120,3 +120,9 @@ def test_a_damage_that_a_request_met_is_remembered(tmp_path: Path, migrated: Pat
     shutil.copy(migrated, file)
 
     assert not sqlite.is_sound(engine)
+
+
+def test_a_folder_in_place_of_the_file_keeps_its_mode(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    sqlite.keep_private(tmp_path)
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
