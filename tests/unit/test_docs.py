@@ -100,3 +100,14 @@ def test_each_reference_to_a_decision_names_one() -> None:
         for number in re.findall(r"\b[Dd]ecision (\d+)\b", path.read_text()):
             assert int(number) in numbers, f"{name(path)}: decision {number}"
         assert "docs/decisions" + ".md" not in path.read_text(), f"{name(path)}: decisions are in docs/decisions/"
+
+
+def test_readme_names_each_part_of_the_package() -> None:
+    section = (ROOT / "README.md").read_text().split("## Where things live")[1].split("## ")[0]
+    tree = section.split("```")[1].split("\nalembic/")[0]
+    package = ROOT / "groundtransport"
+    parts = {path.name for path in package.glob("*.py")} | {
+        f"{path.parent.name}/" for path in package.glob("*/__init__.py")
+    }
+    parts |= {f"{path.parent.name}/" for path in (package / "records").glob("*/__init__.py")}
+    assert parts - set(re.findall(r"[\w.]+/|\w+\.py", tree)) == set()
