@@ -1,5 +1,5 @@
--- PostgreSQL, as its superuser and in the service's database, before the first init: two roles.
--- The owner migrates; the service may only do its work. What stands where: docs/deploy.md.
+-- Run on PostgreSQL as a superuser in the service's database, before the first init. Creates two roles: the owner
+-- migrates, and the service's role only reads and writes data. See docs/deploy.md.
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
 CREATE ROLE groundtransport_owner LOGIN;
 CREATE ROLE groundtransport LOGIN;

@@ -4,7 +4,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 
 # pyramid 2.1 and deform 3.0.1 still import pkg_resources; its farewell notice is nothing a user can act on.
 warnings.filterwarnings("ignore", message="pkg_resources is deprecated as an API", category=UserWarning)

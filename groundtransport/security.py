@@ -132,7 +132,7 @@ _EDIT_KEY = re.compile(r"[0-9a-f]{32}", re.ASCII)
 def edit_keys(secret: bytes, identity: Identity, kind: str) -> Callable[[int], str]:
     """Return what gives the ``key`` of an edit link: an MD5 hash of an HMAC-SHA-256, for one person and kind.
 
-    It is an integrity check on links and never the only guard (docs/decisions.md).
+    It is an integrity check on links and never the only guard (decision 7).
     """
     message = json.dumps([1, identity.user_id, identity.epoch, kind, None], separators=(",", ":"))
     begun = hmac.new(derive(secret, "edit-link/v1"), message.removesuffix("null]").encode(), "sha256")

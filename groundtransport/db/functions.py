@@ -29,7 +29,7 @@ class advisory_lock(GenericFunction[bool]):  # noqa: N801  # called like a funct
 
     PostgreSQL lets whoever comes take a row that was just updated, and of many some wait for ever; its advisory locks
     are given in turn. Not for a SELECT of several rows, which would take more locks than rows, and in no order; nor for
-    a row that the same transaction locked without it (docs/decisions.md, 60). SQLite's writers wait in turnstile.py.
+    a row that the same transaction locked without it (decision 60). SQLite's writers wait in db/fifo_lock.py.
     """
 
     inherit_cache = True

@@ -1,7 +1,7 @@
 """Waitress' threads, of which one or two work at a time as long as each request is quick.
 
 Python runs one thread at a time anyway. Requests that take turns with every question to the database are finished none
-sooner, and all together later (docs/decisions.md, "One request after the other").
+sooner, and all together later (decision 49, docs/decisions/performance.md).
 """
 
 import itertools
