@@ -29,7 +29,7 @@
     const focused = document.activeElement;
     const { top, bottom } = focused.getBoundingClientRect();
     const isInView = bottom > 0 && top < innerHeight && !messages.contains(focused) && focused !== document.body;
-    if (isInView) focused.scrollIntoView({ block: "nearest", behavior: "instant" });
+    if (isInView) focused.scrollIntoView({ block: "nearest" });
   }).observe(messages);
 
   function dismissal(message) {

@@ -401,7 +401,7 @@
   const found = listed.querySelector("tbody tr[aria-current]");
   if (found && !dialog.dataset.record) {
     const link = found.querySelector("a[data-view]");
-    link.scrollIntoView({ block: "center", behavior: "instant" });
+    link.scrollIntoView({ block: "center" });
     link.focus({ preventScroll: true });
   }
 })();
