@@ -23,9 +23,13 @@
     }, SPOKEN);
   }
 
-  // They stay in view; what scrolls to a place of the page leaves them their room.
+  // They stay in view; what scrolls to a place of the page leaves them their room, and so does what has the focus.
   new ResizeObserver(() => {
     document.documentElement.style.setProperty("--messages-height", `${messages.offsetHeight}px`);
+    const focused = document.activeElement;
+    const { top, bottom } = focused.getBoundingClientRect();
+    const isInView = bottom > 0 && top < innerHeight && !messages.contains(focused) && focused !== document.body;
+    if (isInView) focused.scrollIntoView({ block: "nearest" });
   }).observe(messages);
 
   function dismissal(message) {

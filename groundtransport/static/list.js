@@ -400,7 +400,8 @@
   // What was just saved, or asked for, is in view.
   const found = listed.querySelector("tbody tr[aria-current]");
   if (found && !dialog.dataset.record) {
-    found.scrollIntoView({ block: "center", behavior: "instant" });
-    found.querySelector("a[data-view]").focus({ preventScroll: true });
+    const link = found.querySelector("a[data-view]");
+    link.scrollIntoView({ block: "center" });
+    link.focus({ preventScroll: true });
   }
 })();

@@ -398,7 +398,7 @@ def error_500(stage: Stage) -> None:
 @state
 def error_503(stage: Stage) -> None:
     stage.watch.allow("503")
-    stage.patch.setitem(stage.office.site.registry, "migration", "another")
+    stage.patch.setitem(stage.office.site.registry, "heads", {"another"})
     stage.go("/readyz")
 
 
