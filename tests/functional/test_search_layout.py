@@ -19,7 +19,7 @@ PHONE = "+1 212 555 0142"
 def forget(site: Site) -> None:
     """As a restart would."""
     result_cache.forget(site.engine)
-    statement_cache._MADE.clear()
+    statement_cache._statements.clear()
 
 
 @pytest.fixture
