@@ -1,7 +1,6 @@
-"""Numbers, days and times as the reader's language writes them: Babel's formats, in templates and in messages.
+"""Format numbers, dates and times in the language of the request, with Babel.
 
-The scripts write the same by ``Intl`` (``static/texts.js``). Hours count to 24 in every language: the logs are read by
-people of many countries.
+The scripts use the same formats with ``Intl`` (``static/texts.js``). Times use the 24-hour clock in every language.
 """
 
 from datetime import date, datetime
@@ -12,14 +11,14 @@ from pyramid.threadlocal import get_current_request
 
 
 def _language() -> str:
-    """Return the language of the request that is being answered; English on the command line."""
+    """Return the language of the current request; ``en`` without a request, as in commands."""
     request = get_current_request()
     language: str = request.locale_name if request else "en"
     return language
 
 
 def number(value: int) -> str:
-    """Return a count with the separators of the reader's language: ``6,000`` in English, ``6.000`` in Spanish."""
+    """Return a number with the separators of the language: ``6,000`` in English, ``6.000`` in Spanish."""
     return format_decimal(value, locale=_language())
 
 
@@ -38,4 +37,4 @@ def moment(value: datetime) -> str:
     return f"{day(value)}, {value:%H:%M} UTC"
 
 
-FILTERS = {"number": number, "day": day, "short_day": short_day, "moment": moment}  # of the templates
+FILTERS = {"number": number, "day": day, "short_day": short_day, "moment": moment}  # filters of the templates

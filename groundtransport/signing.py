@@ -1,4 +1,4 @@
-"""Signing what the database must not be able to forge: canonical JSON, and keys derived from the audit secret."""
+"""Signatures that protect log entries against changes in the database: canonical JSON and HMAC keys."""
 
 import hmac
 import json
@@ -11,25 +11,27 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 
 
 def canonical(value: Any) -> str:
-    """Return JSON that is the same for the same value: sorted, without blanks, as text and not escaped."""
+    """Return canonical JSON: sorted keys, no blanks, no escapes of non-ASCII characters."""
     return _ENCODER.encode(value)
 
 
 @dataclass(frozen=True)
 class Key:
-    """A signing key and the short name that entries bear."""
+    """A signing key and its id, which log entries store."""
 
     key_id: str
     secret: bytes
 
     def sign(self, text: str) -> str:
+        """Return the HMAC-SHA-256 of a text as hexadecimal digits."""
         return hmac.digest(self.secret, text.encode("utf-8", "surrogatepass"), "sha256").hex()
 
     def signed(self, text: str, signature: str) -> bool:
+        """Return True if ``signature`` is the signature of ``text``."""
         return hmac.compare_digest(self.sign(text).encode(), signature.encode())
 
 
 def make_key(secret: bytes) -> Key:
-    """Return the key of an audit secret."""
+    """Return the signing key derived from an audit secret."""
     key = derive(secret, "audit/v1")
     return Key(hmac.new(key, b"key id", "sha256").hexdigest()[:16], key)

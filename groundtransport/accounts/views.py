@@ -19,7 +19,7 @@ from groundtransport.security import Permission
 from groundtransport.web.errors import prefers_json, problem
 from groundtransport.web.form_data import submitted
 from groundtransport.web.layout import DENIAL, DENIALS
-from groundtransport.web.urls import is_ours, next_address
+from groundtransport.web.urls import is_ours, next_url
 
 REFUSED = _("The user name or the password is wrong.")
 TOO_LATE = _("The sign-in took too long. Please begin again.")
@@ -73,7 +73,7 @@ class Login:
     def _let_in(self, user: AdminUser, form: dict[str, str]) -> Response:
         self.request.session.sign_in(user)
         record(self.request, Event.SIGN_IN, user=user)
-        return HTTPSeeOther(self.request.application_url + next_address(self.request, form.get("next", "")))
+        return HTTPSeeOther(self.request.application_url + next_url(self.request, form.get("next", "")))
 
     def _refuse(self, form: dict[str, str]) -> Any:
         if prefers_json(self.request):

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from zope.sqlalchemy import datamanager
 
 from groundtransport.db import deadline, postgresql
+from groundtransport.db.transaction_options import with_options
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +76,10 @@ def _is_committed(engine: Engine, evidence: Evidence | None, error: OutcomeUnkno
         raise error
     wait = postgresql.SETTLE
     try:
-        with deadline.at_least(wait), engine.execution_options(begin="IMMEDIATE", wait=wait).connect() as connection:
+        with (
+            deadline.at_least(wait),
+            with_options(engine, begin="IMMEDIATE", lock_timeout=wait).connect() as connection,
+        ):
             return evidence(connection)
     except SQLAlchemyError:
         log.warning("nobody could be asked what became of a COMMIT", exc_info=True)

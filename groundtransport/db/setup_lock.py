@@ -1,4 +1,4 @@
-"""One set-up of a database at a time: containers start several, and each would migrate and load what is missing."""
+"""Lock for setting up a database: several containers may start at once and would all migrate it and load data."""
 
 import fcntl
 import os
@@ -9,44 +9,45 @@ from pathlib import Path
 
 from sqlalchemy import Engine, func, select
 
-_LOCK = 0x67747365  # of PostgreSQL's advisory locks: any number that nobody else takes
-PAUSE = 0.5  # seconds between two tries
+_LOCK_ID = 0x67747365  # of a PostgreSQL advisory lock; an arbitrary number
+PAUSE = 0.5  # seconds between two attempts
 
 
 @contextmanager
-def setup_lock(engine: Engine, waiting: Callable[[], object]) -> Iterator[None]:
-    """Hold the database's lock of set-ups; while another process has it, call ``waiting`` once and wait, without end.
+def setup_lock(engine: Engine, on_wait: Callable[[], object]) -> Iterator[None]:
+    """Hold the database's set-up lock; if another process holds it, call ``on_wait`` once and wait without limit.
 
-    It ends with the process that holds it, however that ends.
+    The lock is released when the process that holds it ends, even by a crash.
     """
-    lock = _of_postgresql if engine.dialect.name == "postgresql" else _of_sqlite
-    with lock(engine) as attempt:
-        if not attempt():
-            waiting()
-            while not attempt():
+    lock = _postgresql_lock if engine.dialect.name == "postgresql" else _sqlite_lock
+    with lock(engine) as try_lock:
+        if not try_lock():
+            on_wait()
+            while not try_lock():
                 time.sleep(PAUSE)
         yield
 
 
 @contextmanager
-def _of_postgresql(engine: Engine) -> Iterator[Callable[[], bool]]:
-    """Yield what tries to take the lock; never a statement that waits for it.
+def _postgresql_lock(engine: Engine) -> Iterator[Callable[[], bool]]:
+    """Yield a function that tries to take the lock without waiting.
 
-    CREATE INDEX CONCURRENTLY of the one that migrates would wait for that statement, and it for the migration.
+    A waiting statement would deadlock with CREATE INDEX CONCURRENTLY of the migrating process, which waits for all
+    older transactions.
     """
     with engine.execution_options(isolation_level="AUTOCOMMIT").connect() as connection:
         try:
-            yield lambda: bool(connection.scalar(select(func.pg_try_advisory_lock(_LOCK))))
+            yield lambda: bool(connection.scalar(select(func.pg_try_advisory_lock(_LOCK_ID))))
         finally:
-            connection.invalidate()  # a session's lock would outlive its way back to the pool
+            connection.invalidate()  # in the pool, the connection would keep its session-level lock
 
 
 @contextmanager
-def _of_sqlite(engine: Engine) -> Iterator[Callable[[], bool]]:
-    """Yield what tries to take the lock: of the file's folder, since SQLite takes locks of the file itself."""
+def _sqlite_lock(engine: Engine) -> Iterator[Callable[[], bool]]:
+    """Yield a function that tries to lock the folder of the file; SQLite uses locks of the file itself."""
     folder = os.open(Path(engine.url.database or "").absolute().parent, os.O_RDONLY)
 
-    def attempt() -> bool:
+    def try_lock() -> bool:
         try:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -54,6 +55,6 @@ def _of_sqlite(engine: Engine) -> Iterator[Callable[[], bool]]:
         return True
 
     try:
-        yield attempt
+        yield try_lock
     finally:
         os.close(folder)

@@ -1,7 +1,7 @@
-"""What the table of a kind has besides its columns: indexes for every sort, the index of searches, and counters.
+"""Derived objects of a kind's table: an index for each sort, the search index, and counters.
 
-The database keeps all of it by itself, in the transaction of the change (triggers), so that SQL by hand is counted
-too. Migrations make it by ``op.create_derived``; ``groundtransport check`` compares it, ``reindex`` makes it anew.
+Triggers update them in the transaction of the change, so changes by manual SQL are included. Migrations create them
+with ``op.create_derived``; ``groundtransport check`` verifies them and ``groundtransport reindex`` rebuilds them.
 """
 
 from groundtransport.indexes.counter_tables import RecordBlock, RecordChange, RecordCount, SearchLayout

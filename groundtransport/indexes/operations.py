@@ -1,7 +1,7 @@
-"""``op.create_derived``: what autogenerate writes into a migration for a kind's indexes, triggers and search tables.
+"""Alembic operation ``op.create_derived``, which autogenerate writes for the derived objects of a kind's table.
 
-The migration holds the statements themselves, for both databases, so that it does the same in years to come, and its
-downgrade removes just what it made.
+The migration contains the SQL statements for both databases. So it does not depend on later code, and its downgrade
+removes exactly what it created.
 """
 
 import re
@@ -20,13 +20,13 @@ from sqlalchemy import text
 from groundtransport.indexes import build, postgresql
 from groundtransport.indexes.spec import TableSpec, lacking, of_searches
 
-# By dialect: pairs of a statement and the one that undoes it; "" where there is nothing to undo.
+# By dialect: pairs of a statement and the statement that undoes it, or "".
 Statements = Mapping[str, Sequence[tuple[str, str]]]
 _INDEX = "CREATE INDEX "
 
 
-class OfDerived(MigrateOperation):
-    """What is done to the derived parts of a kind's table, by the statements that stand in the migration."""
+class DerivedOperation(MigrateOperation):
+    """Base of operations on the derived objects of a table, with the statements in the migration."""
 
     def __init__(self, table: str, statements: Statements) -> None:
         super().__init__()
@@ -41,12 +41,13 @@ class OfDerived(MigrateOperation):
         sqlite: Sequence[tuple[str, str]],
         postgresql: Sequence[tuple[str, str]],
     ) -> Any:
+        """Run the operation: ``op.create_derived(...)``, ``op.drop_derived(...)``."""
         return operations.invoke(cls(table, {"sqlite": sqlite, "postgresql": postgresql}))
 
 
 @Operations.register_operation("create_derived", "on")
-class CreateDerived(OfDerived):
-    """Make derived parts of a kind's table."""
+class CreateDerived(DerivedOperation):
+    """Create derived objects of a kind's table."""
 
     def reverse(self) -> "DropDerived":
         return DropDerived(self.table, self.statements)
@@ -56,8 +57,8 @@ class CreateDerived(OfDerived):
 
 
 @Operations.register_operation("drop_derived", "on")
-class DropDerived(OfDerived):
-    """Remove the same parts; whatever else the table has stays."""
+class DropDerived(DerivedOperation):
+    """Remove the derived objects that the same statements create."""
 
     def reverse(self) -> CreateDerived:
         return CreateDerived(self.table, self.statements)
@@ -65,13 +66,13 @@ class DropDerived(OfDerived):
 
 @Operations.implementation_for(CreateDerived)
 def create_derived(operations: Operations, operation: CreateDerived) -> None:
-    """Make the parts; on PostgreSQL with rows, the indexes CONCURRENTLY, and then the rest under a lock."""
+    """Create the objects; on PostgreSQL with rows, first the indexes CONCURRENTLY, then the rest locked."""
     connection = operations.get_bind()
     pairs = list(operation.statements[connection.dialect.name])
     if connection.dialect.name == "postgresql":
         if connection.scalar(text(f"SELECT EXISTS (SELECT 1 FROM {operation.table})")):
             indexes = [pair for pair in pairs if pair[0].startswith(_INDEX)]
-            with operations.get_context().autocommit_block():  # others go on writing meanwhile
+            with operations.get_context().autocommit_block():  # does not block writers
                 _create(operations.get_bind(), [_concurrently(*pair) for pair in indexes])
             pairs = [pair for pair in pairs if pair not in indexes]
             connection = operations.get_bind()
@@ -82,7 +83,7 @@ def create_derived(operations: Operations, operation: CreateDerived) -> None:
 
 
 def _concurrently(create: str, undo: str) -> tuple[str, str]:
-    """Return the statements that let others write meanwhile, for PostgreSQL."""
+    """Return the pair with CONCURRENTLY, which does not block writers."""
     return (
         create.replace(_INDEX, "CREATE INDEX CONCURRENTLY ", 1),
         undo.replace("DROP INDEX ", "DROP INDEX CONCURRENTLY ", 1),
@@ -90,7 +91,7 @@ def _concurrently(create: str, undo: str) -> tuple[str, str]:
 
 
 def _create(connection: Any, pairs: Sequence[tuple[str, str]]) -> None:
-    """Make each part, and before that remove what a run that was stopped left of it."""
+    """Create each object, after removing what an interrupted run left of it."""
     for create, undo in pairs:
         if named := re.match(r"CREATE INDEX (?:CONCURRENTLY )?(\w+)", create):
             say(named[1])
@@ -101,6 +102,7 @@ def _create(connection: Any, pairs: Sequence[tuple[str, str]]) -> None:
 
 @Operations.implementation_for(DropDerived)
 def drop_derived(operations: Operations, operation: DropDerived) -> None:
+    """Undo the statements in reverse order."""
     connection = operations.get_bind()
     for _statement, undo in reversed(operation.statements[connection.dialect.name]):
         if undo:
@@ -108,35 +110,35 @@ def drop_derived(operations: Operations, operation: DropDerived) -> None:
 
 
 def say(line: str) -> None:
-    """Tell the operator who waits how far it is."""
+    """Print a line of progress for the operator."""
     print(f"  {line}", file=sys.stderr, flush=True)
 
 
 @comparators.dispatch_for("schema", priority=DispatchPriority.LAST)  # after the tables themselves
 def compare(context: Any, upgrade_ops: Any, schemas: Any) -> None:
-    """Add an operation for each kind's table that lacks something."""
-    for facts in build.every_table(context.metadata):
-        names = {part.name for part in build.missing(context.connection, facts)}
+    """Add an operation for each kind's table that lacks derived objects (autogenerate)."""
+    for spec in build.every_table(context.metadata):
+        names = {part.name for part in build.missing(context.connection, spec)}
         if names:
-            is_new = not build.existing(context.connection, facts.table)
-            upgrade_ops.ops.append(CreateDerived(facts.table, statements(facts, None if is_new else names)))
+            is_new = not build.existing(context.connection, spec.table)
+            upgrade_ops.ops.append(CreateDerived(spec.table, statements(spec, None if is_new else names)))
 
 
-def statements(facts: TableSpec, names: set[str] | None) -> Statements:
-    """Return what makes and what removes the parts of these names on either database; all parts for None."""
-    return {name: list(_pairs(module, facts, names)) for name, module in build.DIALECTS.items()}
+def statements(spec: TableSpec, names: set[str] | None) -> Statements:
+    """Return the statements for the derived objects with these names; for all of them if ``names`` is None."""
+    return {name: list(_pairs(module, spec, names)) for name, module in build.DIALECTS.items()}
 
 
-def _pairs(module: Any, facts: TableSpec, names: set[str] | None) -> Iterator[tuple[str, str]]:
-    parts = [part for part in module.parts(facts) if names is None or part.name in names]
+def _pairs(module: Any, spec: TableSpec, names: set[str] | None) -> Iterator[tuple[str, str]]:
+    parts = [part for part in module.parts(spec) if names is None or part.name in names]
     if names is None and module is postgresql:
-        yield f"ALTER TABLE {facts.table} ALTER COLUMN search_text SET STATISTICS {postgresql.STATISTICS}", ""
+        yield f"ALTER TABLE {spec.table} ALTER COLUMN search_text SET STATISTICS {postgresql.STATISTICS}", ""
     for part in parts:
         yield dedent(part.create).strip(), part.drop
-    if any(part.kind != "index" for part in parts):  # then the counters and the search table are filled
-        for statement in module.fill(facts):
-            filled = dedent(statement).strip()
-            yield filled, filled if filled.startswith("DELETE FROM ") else ""
+    if any(part.kind != "index" for part in parts):  # fill the counters and the search table
+        for statement in module.fill(spec):
+            sql = dedent(statement).strip()
+            yield sql, sql if sql.startswith("DELETE FROM ") else ""
 
 
 @renderers.dispatch_for(CreateDerived)
@@ -149,8 +151,8 @@ def render_reverse(context: Any, operation: DropDerived) -> str:
     return _render("drop_derived", operation)
 
 
-def _render(name: str, operation: OfDerived) -> str:
-    """Return a call with its statements, a line of SQL a line."""
+def _render(name: str, operation: DerivedOperation) -> str:
+    """Return the Python source of the operation, with each line of SQL on a line of its own."""
     lines = [f"op.{name}(", f"    {operation.table!r},"]
     for dialect, pairs in operation.statements.items():
         lines += [f"    {dialect}=[", *(line for pair in pairs for line in _literal(*pair)), "    ],"]
@@ -158,7 +160,7 @@ def _render(name: str, operation: OfDerived) -> str:
 
 
 def _literal(create: str, undo: str) -> Iterator[str]:
-    """Yield the lines of a pair as Python writes it: adjacent texts are one."""
+    """Yield the source lines of a pair, as adjacent string literals."""
     *first, last = create.splitlines(keepends=True)
     yield "        ("
     yield from (f"            {line!r}" for line in first)
@@ -168,36 +170,36 @@ def _literal(create: str, undo: str) -> Iterator[str]:
 
 
 class SQLiteImpl(alembic_sqlite.SQLiteImpl):
-    """Drop a column in place, as SQLite can since 3.35: the copy of a table would lack its triggers and indexes."""
+    """Drops columns in place, as SQLite can since 3.35. Alembic's copy of the table would lack triggers and indexes."""
 
     __dialect__ = "sqlite"
 
     def requires_recreate_in_batch(self, batch_op: Any) -> bool:
-        others = [one for one in batch_op.batch if one[0] != "drop_column"]
+        others = [change for change in batch_op.batch if change[0] != "drop_column"]
         return bool(others) and super().requires_recreate_in_batch(SimpleNamespace(batch=others))  # type: ignore[arg-type]
 
 
 def is_ours(name: str | None, kind: str, parents: Any, *, tables: Any) -> bool:
-    """Whether autogenerate shall look at a thing of the database: not at a plug-in's table, nor at a table's parts."""
+    """Return True if autogenerate must compare an object; False for foreign tables and for derived indexes."""
     if kind == "table":
         return name in tables
     if kind == "index":
         table = parents.get("table_name") or ""
         name = name or ""
-        ours = name.startswith((f"ix_{table}_by_", lacking(table, "")))
-        return not (ours or name in (f"ix_{table}_deleted", *of_searches(table)))
+        is_derived = name.startswith((f"ix_{table}_by_", lacking(table, "")))
+        return not (is_derived or name in (f"ix_{table}_deleted", *of_searches(table)))
     return True
 
 
-# What autogenerate wrote until revision 0013 into the migrations of a deployment's own kinds: still known, not written.
+# Operations that autogenerate wrote until revision 0013. Migrations of a deployment's own kinds may still call them.
 
 
-class OfRecords(MigrateOperation):
-    """What is done to the table of a kind by today's code; the migration names the columns."""
+class RecordsOperation(MigrateOperation):
+    """Base of operations on a table by the current code; the migration only names the columns."""
 
-    def __init__(self, facts: TableSpec) -> None:
+    def __init__(self, spec: TableSpec) -> None:
         super().__init__()
-        self.facts = facts
+        self.spec = spec
 
     @classmethod
     def on(
@@ -207,20 +209,22 @@ class OfRecords(MigrateOperation):
 
 
 @Operations.register_operation("index_records", "on")
-class IndexRecords(OfRecords):
-    """Make every derived part of a kind's table that is missing."""
+class IndexRecords(RecordsOperation):
+    """Create the missing derived objects of a kind's table."""
 
 
 @Operations.register_operation("unindex_records", "on")
-class UnindexRecords(OfRecords):
-    """Remove every derived part of a kind's table."""
+class UnindexRecords(RecordsOperation):
+    """Remove all derived objects of a kind's table."""
 
 
 @Operations.implementation_for(IndexRecords)
 def index_records(operations: Operations, operation: IndexRecords) -> None:
-    build.create(operations.get_bind(), operation.facts, say)
+    """Run ``op.index_records``."""
+    build.create(operations.get_bind(), operation.spec, say)
 
 
 @Operations.implementation_for(UnindexRecords)
 def unindex_records(operations: Operations, operation: UnindexRecords) -> None:
-    build.drop(operations.get_bind(), operation.facts)
+    """Run ``op.unindex_records``."""
+    build.drop(operations.get_bind(), operation.spec)

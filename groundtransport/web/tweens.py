@@ -17,7 +17,7 @@ TWEENS = (
     "groundtransport.accounts.saved_forms.tween",
     # Redirects every URL under /admin to the sign-in, before 404, 405 or CSRF are looked at.
     "groundtransport.web.login_required.tween",
-    # Leads from the sign-in back to the form that was saved; needs the signed-in person.
+    # Leads from the sign-in back to the form that was saved; needs the signed-in user.
     "groundtransport.records.edit.saved_forms.tween",
     # Turns POST with _method into PUT or DELETE, before the transaction and the view lookup see the method.
     "groundtransport.web.method_override.tween",

@@ -16,7 +16,7 @@ from webob import Request
 import groundtransport
 from groundtransport import db, settings
 from groundtransport.db import migrations
-from groundtransport.server.runner import Parser
+from groundtransport.server.parser import Parser
 from groundtransport.settings import ANONYMOUS_BODY_LIMIT
 from tests.site import ENVIRON, app_settings
 

@@ -19,7 +19,7 @@ PHONE = "+1 212 555 0142"
 def forget(site: Site) -> None:
     """As a restart would."""
     result_cache.forget(site.engine)
-    statement_cache._MADE.clear()
+    statement_cache._statements.clear()
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_one_more_filter_is_noticed_and_mended_by_init(
     assert answer.status_int == 503
     assert "The search texts of transit were made for other filters or fields: run groundtransport init" in answer.text
     with pytest.raises(runner.StartError, match="The search texts of transit"):
-        runner.refuse_outdated_searches(site.wsgi)
+        runner.check_search_layout(site.wsgi)
     assert "transit: the search texts were made for other filters or fields" in findings(site)
 
     shell = Shell(tmp_path, site.url)

@@ -11,6 +11,7 @@ from sqlalchemy import event, select, update
 from groundtransport import db
 from groundtransport.accounts import users
 from groundtransport.accounts.models import AdminSession, AdminUser
+from groundtransport.db.transaction_options import options_of
 from groundtransport.security import Role
 from tests.functional.people import COOKIE, add_pat, is_signed_in, sign_in, with_cookie
 from tests.site import JFK, PASSWORD, Client, Site
@@ -181,9 +182,9 @@ def test_only_what_must_last_waits_for_the_disk(site: Site, monkeypatch: pytest.
     asked: list[tuple[str, bool]] = []
 
     def told(connection: Any) -> None:
-        options = connection.get_execution_options()
-        if options.get("begin") == "IMMEDIATE":
-            asked.append((site.engine.dialect.name, options["durable"]))
+        options = options_of(connection)
+        if options.begin == "IMMEDIATE":
+            asked.append((site.engine.dialect.name, options.durable))
 
     def sent(connection: Any, cursor: Any, statement: str, *more: object) -> None:
         if "'synchronous_commit', 'off', true" in statement:

@@ -20,7 +20,7 @@ from groundtransport.i18n import DOMAIN, _
 from groundtransport.resources import Root
 from groundtransport.web.errors import prefers_json, problem
 from groundtransport.web.form_data import submitted
-from groundtransport.web.urls import is_ours, next_address
+from groundtransport.web.urls import is_ours, next_url
 
 WRONG = _("The code is wrong, or it was used already. Wait for the next one and try again.")
 LOCKED = _(
@@ -88,7 +88,7 @@ class PendingSecondStep:
             self._count_down()
         self.request.session.sign_in(self.user)
         record(self.request, Event.SIGN_IN, user=self.user, second_factor=proof)
-        return HTTPSeeOther(self.request.application_url + next_address(self.request, self.target))
+        return HTTPSeeOther(self.request.application_url + next_url(self.request, self.target))
 
     def _count_down(self) -> None:
         left = recovery.left(self.request.dbsession, self.user.id)
