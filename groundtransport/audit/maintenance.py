@@ -8,11 +8,12 @@ from typing import Any
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from groundtransport.audit.chain import Key, digest_more, text_of
+from groundtransport.audit.chain import text_of
 from groundtransport.audit.models import ARCHIVE, ROTATE, AdminActivity, AuditHead, AuditMark
 from groundtransport.audit.verify import entries, read_marks, verify
 from groundtransport.db import now
 from groundtransport.db.functions import advisory_lock
+from groundtransport.signing import Key, extend_digest
 
 
 class NothingToDo(ValueError):
@@ -73,7 +74,7 @@ def _digest_until(dbsession: Session, keys: dict[str, Key], number: int) -> str:
     for entry in entries(dbsession, after=start):
         if entry["id"] > number:
             break
-        digest, previous = digest_more(digest, text_of(entry, previous)), entry["mac"]
+        digest, previous = extend_digest(digest, text_of(entry, previous)), entry["mac"]
     return digest
 
 

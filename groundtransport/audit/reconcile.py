@@ -6,10 +6,11 @@ from typing import Any
 from sqlalchemy import and_, case, func, not_, or_, select, union
 from sqlalchemy.orm import Session
 
-from groundtransport.accounts.models import AdminUser, SecurityEvent
-from groundtransport.accounts.security_log import Event
+from groundtransport.accounts.models import AdminUser
 from groundtransport.audit import replay
 from groundtransport.audit.models import ARCHIVE, AdminActivity, AuditMark
+from groundtransport.security_log.events import Event
+from groundtransport.security_log.models import SecurityEvent
 
 
 def reconcile(dbsession: Session, kinds: Mapping[str, Any]) -> list[str]:

@@ -13,8 +13,6 @@ from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
 from sqlalchemy import ColumnElement, or_, select
 
-from groundtransport.accounts.models import SecurityEvent
-from groundtransport.accounts.security_log import COMMAND_LINE, REFUSALS, Event, record
 from groundtransport.accounts.users import normal_name
 from groundtransport.audit.query import day, days
 from groundtransport.audit.views import CSV_MAX, csv_of, csv_response
@@ -22,6 +20,9 @@ from groundtransport.i18n import _
 from groundtransport.records.list.query import only_once, read_page
 from groundtransport.resources import Security
 from groundtransport.security import Permission
+from groundtransport.security_log.events import COMMAND_LINE, REFUSALS, Event
+from groundtransport.security_log.models import SecurityEvent
+from groundtransport.security_log.recording import record
 from groundtransport.web.layout import ROLES
 
 NAMES = ("event", "person", "address", "from", "to")

@@ -8,15 +8,12 @@ from sqlalchemy import Text, select, type_coerce
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from groundtransport.audit.chain import COLUMNS, GENESIS, Key, digest_more, text_of
+from groundtransport.audit.chain import COLUMNS, text_of
 from groundtransport.audit.checkpoints import Checkpoint
 from groundtransport.audit.models import ARCHIVE, ROTATE, AdminActivity, AuditHead, AuditMark
+from groundtransport.signing import GENESIS, Key, Tampered, extend_digest
 
 BATCH = 5_000  # rows read at a time
-
-
-class Tampered(Exception):
-    """The log is not what was written; the message names the first bad entry."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ def verify(dbsession: Session, keys: Mapping[str, Key], checkpoints: Iterable[Ch
             raise Tampered(f"entry {number} is missing")
         text = text_of(entry, previous)
         check_entry(entry, text, keys, marks.vouched)
-        digest, previous = digest_more(digest, text), entry["mac"]
+        digest, previous = extend_digest(digest, text), entry["mac"]
         marks.check(number, previous, digest)
         if number in wanted and wanted.pop(number) != previous:
             raise Tampered(f"entry {number} is not the one that a checkpoint names")

@@ -11,7 +11,6 @@ from pyramid.view import view_config, view_defaults
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
-from groundtransport.accounts.security_log import Event, record
 from groundtransport.audit.models import AdminActivity
 from groundtransport.audit.query import conditions, read
 from groundtransport.i18n import _, translated
@@ -19,6 +18,8 @@ from groundtransport.records.fields import Field
 from groundtransport.records.list.query import LAST, number, page_numbers, read_slice
 from groundtransport.resources import Activity, AnyRecord
 from groundtransport.security import Permission
+from groundtransport.security_log.events import Event
+from groundtransport.security_log.recording import record
 
 # The log's actions, and how a page says them.
 ACTIONS = {

@@ -7,14 +7,14 @@ import click
 from sqlalchemy.orm import Session
 
 from groundtransport import db, kinds
-from groundtransport.audit import checkpoints, events, maintenance, protection
-from groundtransport.audit.chain import Key, keyring
+from groundtransport.audit import checkpoints, maintenance, protection
 from groundtransport.audit.models import AuditHead
 from groundtransport.audit.reconcile import reconcile as find_disagreements
-from groundtransport.audit.verify import Tampered
 from groundtransport.audit.verify import verify as walk
 from groundtransport.cli.context import CommandContext, pass_command_context
 from groundtransport.cli.param_types import Age
+from groundtransport.security_log import verification
+from groundtransport.signing import Key, Tampered, keyring
 
 
 def keys_of(office: CommandContext) -> dict[str, Key]:
@@ -50,7 +50,7 @@ def verify(office: CommandContext, log: Path | None) -> None:
     try:
         with at_one_moment(office) as dbsession:
             result = walk(dbsession, keys_of(office), found)
-            count = events.verify(dbsession, keys_of(office))
+            count = verification.verify(dbsession, keys_of(office))
             unprotected = list(protection.check(dbsession.connection()))
     except Tampered as tampered:
         raise click.ClickException(f"The log was tampered with: {tampered}.") from tampered
@@ -80,7 +80,7 @@ def rotate_key(office: CommandContext) -> None:
     """Vouch with the new GROUNDTRANSPORT_AUDIT_SECRET for what the one in ..._OLD signed."""
     try:
         with db.transaction(office.engine) as dbsession:
-            if events.reseal(dbsession, keys_of(office), office.actor("rotate").name):
+            if verification.reseal(dbsession, keys_of(office), office.actor("rotate").name):
                 click.echo("It vouches for the security log, too.")
         with db.transaction(office.engine) as dbsession:
             mark = maintenance.rotate_key(dbsession, keys_of(office))

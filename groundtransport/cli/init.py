@@ -119,15 +119,15 @@ def fill_choices(office: CommandContext) -> None:
 
 def make_administrator(office: CommandContext) -> None:
     from groundtransport.accounts import passwords, users
-    from groundtransport.accounts.security_log import Event
     from groundtransport.cli.users import note
     from groundtransport.security import Role
+    from groundtransport.security_log.events import Event
 
     chosen = os.environ.get("GROUNDTRANSPORT_ADMIN_PASSWORD", "")
     with db.transaction(office.engine) as dbsession:
         if users.has_administrator(dbsession):
             return
-        password = chosen or passwords.make()
+        password = chosen or passwords.generate()
         try:
             users.add(dbsession, FIRST, Role.ADMINISTRATOR, password, one_time=not chosen)
         except passwords.PasswordRefused as refused:

@@ -5,10 +5,9 @@ from datetime import timedelta
 import click
 
 from groundtransport import db
-from groundtransport.audit import events
-from groundtransport.audit.chain import keyring
-from groundtransport.audit.verify import Tampered
 from groundtransport.cli.context import CommandContext, pass_command_context
+from groundtransport.security_log import verification
+from groundtransport.signing import Tampered, keyring
 
 
 @click.group()
@@ -25,7 +24,7 @@ def prune(office: CommandContext) -> None:
     keys = keyring(office.settings.audit_secrets)
     try:
         with db.transaction(office.engine) as dbsession:
-            number = events.prune(dbsession, keys, db.now() - timedelta(days=days), office.actor("prune").name)
+            number = verification.prune(dbsession, keys, db.now() - timedelta(days=days), office.actor("prune").name)
     except Tampered as tampered:
         raise click.ClickException(f"The log was tampered with: {tampered}. Nothing was removed.") from tampered
     click.echo(f"{number:,} events older than {days} days were removed.")

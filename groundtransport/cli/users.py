@@ -8,12 +8,13 @@ import click
 from sqlalchemy.orm import Session
 
 from groundtransport import db
-from groundtransport.accounts import passwords, secondfactor, security_log, users
+from groundtransport.accounts import passwords, secondfactor, users
 from groundtransport.accounts.models import AdminUser
-from groundtransport.accounts.security_log import COMMAND_LINE, Entry, Event, SecurityLog
 from groundtransport.cli.context import CommandContext, pass_command_context
 from groundtransport.i18n import _
 from groundtransport.security import Role
+from groundtransport.security_log.events import COMMAND_LINE, Entry, Event
+from groundtransport.security_log.log import SecurityLog, write
 from groundtransport.signing import make_key
 
 ROLE = click.Choice([role.value for role in Role])
@@ -36,7 +37,7 @@ def accounts(office: CommandContext) -> Iterator[Session]:
 
 
 def known(dbsession: Session, name: str) -> AdminUser:
-    found = users.locked(dbsession, name)
+    found = users.find_locked(dbsession, name)
     if found is None:
         raise users.UserRefused(_("There is no user ${name}.", mapping={"name": name}))
     return found
@@ -46,13 +47,13 @@ def note(office: CommandContext, event: Event, name: str, **details: str) -> Non
     """Write down in the security log what was done to an account."""
     actor = office.actor("user").name
     entry = Entry(event, actor, about=users.normal_name(name), address=COMMAND_LINE, details=details)
-    security_log.write(SecurityLog(office.engine, make_key(office.settings.audit_secrets[0])), [entry])
+    write(SecurityLog(office.engine, make_key(office.settings.audit_secrets[0])), [entry])
 
 
 def new_password() -> tuple[str, bool]:
     """Return the password of standard input, else a made one; and whether it is good for one sign-in only."""
     given = "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
-    return (given, False) if given else (passwords.make(), True)
+    return (given, False) if given else (passwords.generate(), True)
 
 
 def tell(name: str, password: str, *, is_made: bool) -> None:
@@ -87,7 +88,7 @@ def set_password(office: CommandContext, name: str) -> None:
 @pass_command_context
 def reset_password(office: CommandContext, name: str) -> None:
     """Give a one-time password, made and printed once; ends all their sessions."""
-    replace_password(office, name, passwords.make(), is_made=True)
+    replace_password(office, name, passwords.generate(), is_made=True)
 
 
 def replace_password(office: CommandContext, name: str, password: str, is_made: bool) -> None:  # noqa: FBT001  # of new_password
@@ -161,5 +162,5 @@ def end_sessions(office: CommandContext, name: str) -> None:
 def show(office: CommandContext) -> None:
     """List all accounts."""
     with accounts(office) as dbsession:
-        for person in users.everyone(dbsession):
+        for person in users.all_users(dbsession):
             click.echo(f"{person.name}\t{person.role}\t{'disabled' if person.disabled_at else 'active'}")

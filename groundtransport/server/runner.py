@@ -31,9 +31,9 @@ from waitress.task import ErrorTask, WSGITask
 from waitress.trigger import trigger
 from waitress.utilities import RequestEntityTooLarge
 
-from groundtransport.accounts.security_log import write_counts
 from groundtransport.i18n import translated
 from groundtransport.records.search.layout import why_not_ready
+from groundtransport.security_log.log import write_counts
 from groundtransport.server.dispatcher import TaskDispatcher
 from groundtransport.settings import ANONYMOUS_BODY_LIMIT, SettingsError
 from groundtransport.web.request_guard import HEADERS
