@@ -7,9 +7,9 @@ unnoticed; removal at the end shows in a comparison with the checkpoints in the 
 from collections.abc import Mapping
 from typing import Any
 
-from groundtransport.signing import Key, canonical, make_key
+from groundtransport.signing import Key, canonical
 
-__all__ = ["COLUMNS", "Key", "canonical", "make_key", "text_of"]
+__all__ = ["COLUMNS", "Key", "canonical", "text_of"]  # the subscriber imports all it signs with from here
 
 # The signed columns.
 COLUMNS = (

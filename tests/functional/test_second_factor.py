@@ -241,7 +241,7 @@ def test_who_must_have_one_sets_it_up_before_anything_else_opens(
     ):
         assert (answer.status_int, answer.location) == (303, f"http://localhost{PAGE}")
     assert site.count(site.kinds[kind].model) == 0
-    assert "role asks for a second factor" in client.get(PAGE).text
+    assert "role requires a second factor" in client.get(PAGE).text
 
     app = begin(client, clock)
     client.post(f"{PAGE}/confirm", {"code": app.code()})

@@ -132,7 +132,7 @@ EDITS = {
         },
     ),
     "an entry's search text changed": Edit(
-        CHECK, "not what the entries say: 3", ("UPDATE admin_activity SET search_text = 'x' WHERE id = 3",)
+        CHECK, "do not match their entries: 3", ("UPDATE admin_activity SET search_text = 'x' WHERE id = 3",)
     ),
     "a record's search text changed": Edit(
         CHECK,
