@@ -1,4 +1,4 @@
-"""``groundtransport security``: the upkeep of the security log."""
+"""``groundtransport security``: maintain the security log."""
 
 from datetime import timedelta
 
@@ -12,19 +12,19 @@ from groundtransport.signing import Tampered, keyring
 
 @click.group()
 def security() -> None:
-    """Look after the security log."""
+    """Maintain the security log."""
 
 
 @security.command()
 @pass_command_context
-def prune(office: CommandContext) -> None:
-    """Remove events older than the ini's groundtransport.security_log_days."""
-    office.check_migrated()
-    days = office.settings.security_log_days
-    keys = keyring(office.settings.audit_secrets)
+def prune(context: CommandContext) -> None:
+    """Remove events older than the setting groundtransport.security_log_days."""
+    context.check_migrated()
+    days = context.settings.security_log_days
+    keys = keyring(context.settings.audit_secrets)
     try:
-        with db.transaction(office.engine) as dbsession:
-            number = verification.prune(dbsession, keys, db.now() - timedelta(days=days), office.actor("prune").name)
+        with db.transaction(context.engine) as dbsession:
+            number = verification.prune(dbsession, keys, db.now() - timedelta(days=days), context.actor("prune").name)
     except Tampered as tampered:
         raise click.ClickException(f"The log was tampered with: {tampered}. Nothing was removed.") from tampered
     click.echo(f"{number:,} events older than {days} days were removed.")
