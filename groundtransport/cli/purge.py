@@ -28,9 +28,7 @@ def purge(context: CommandContext, older_than: timedelta, yes: bool) -> None:  #
     if not any(numbers):
         click.echo("No deleted record is that old.")
         return
-    numbers_text = ", ".join(
-        f"{number:,} {kind.plural.lower()}" for kind, number in zip(kinds, numbers, strict=True) if number
-    )
+    what = ", ".join(f"{number:,} {kind.plural.lower()}" for kind, number in zip(kinds, numbers, strict=True) if number)
     if not yes:
         click.confirm(f"Remove permanently: {what}? This cannot be undone.", abort=True)
     actor = context.actor("purge")
