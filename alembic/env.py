@@ -14,8 +14,9 @@ from groundtransport.accounts.secondfactor import models as secondfactor
 from groundtransport.audit import models as audit
 from groundtransport.db import migrations
 from groundtransport.indexes.operations import is_ours
+from groundtransport.security_log import models as security_log
 
-TABLES = (accounts, secondfactor, audit, kinds.modules())  # importing them defines the metadata
+TABLES = (accounts, secondfactor, security_log, audit, kinds.modules())  # importing them defines the metadata
 
 
 def engine():

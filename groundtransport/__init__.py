@@ -24,6 +24,7 @@ def main(global_config: dict[str, str], **ini: str) -> Any:
         config.include("groundtransport.security")
         config.include("groundtransport.resources")
         config.include("groundtransport.web")
+        config.include("groundtransport.security_log")
         config.include("groundtransport.accounts")
         config.include("groundtransport.airports")
         config.include("groundtransport.records")

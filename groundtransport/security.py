@@ -19,6 +19,8 @@ from pyramid.request import Request
 from pyramid.util import strings_differ
 from zope.interface import implementer
 
+NAME_MAX = 64  # characters of a user name
+
 
 class Permission(StrEnum):
     """Permissions of views. VIEW, USERS_READ, SECURITY and OWN_READ are for pages that change nothing."""

@@ -1,5 +1,6 @@
 """Signatures that protect log entries against changes in the database: canonical JSON and HMAC keys."""
 
+import hashlib
 import hmac
 import json
 from dataclasses import dataclass
@@ -7,12 +8,22 @@ from typing import Any
 
 from groundtransport.security import derive
 
+GENESIS = ""  # stands for the signature before the first entry of a chain
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def canonical(value: Any) -> str:
     """Return canonical JSON: sorted keys, no blanks, no escapes of non-ASCII characters."""
     return _ENCODER.encode(value)
+
+
+class Tampered(Exception):
+    """A signed log is not what was written; the message names the first bad entry."""
+
+
+def extend_digest(digest: str, text: str) -> str:
+    """Return the SHA-256 digest of a chain after one more signed text. It needs no key."""
+    return hashlib.sha256(f"{digest}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -35,3 +46,9 @@ def make_key(secret: bytes) -> Key:
     """Return the signing key derived from an audit secret."""
     key = derive(secret, "audit/v1")
     return Key(hmac.new(key, b"key id", "sha256").hexdigest()[:16], key)
+
+
+def keyring(secrets: tuple[bytes, ...]) -> dict[str, Key]:
+    """Return the keys of audit secrets by their id; the first is the one to sign with."""
+    keys = [make_key(secret) for secret in secrets]
+    return {key.key_id: key for key in keys}

@@ -30,6 +30,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("signing",),
     ("resources",),
     ("web",),
+    ("security_log",),
     ("airports", "accounts"),
     ("records",),
     ("kinds",),
@@ -46,6 +47,7 @@ PUBLIC = {("", "GET"), ("login", "GET"), ("login", "POST"), ("logout", "POST"), 
 # Who else writes to the database, and what: none of it is a record.
 WRITERS = {
     "accounts/": "people, their sessions, and what happened to them",
+    "security_log/": "the security log",
     "airports/loading.py": "airports and cities",
     "cli/airports.py": "airports",
     "audit/": "the activity log",

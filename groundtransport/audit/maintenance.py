@@ -1,4 +1,4 @@
-"""Rare work on the log itself: a new key, and old entries that leave. Both leave a signed mark."""
+"""Key rotation and archiving of the activity log. Each inserts a signed mark."""
 
 import json
 from collections.abc import Callable
@@ -8,50 +8,52 @@ from typing import Any
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from groundtransport.audit.chain import Key, digest_more, text_of
+from groundtransport.audit.chain import text_of
 from groundtransport.audit.models import ARCHIVE, ROTATE, AdminActivity, AuditHead, AuditMark
 from groundtransport.audit.verify import entries, read_marks, verify
 from groundtransport.db import now
 from groundtransport.db.functions import advisory_lock
+from groundtransport.signing import Key, extend_digest
 
 
 class NothingToDo(ValueError):
-    """There is nothing to rotate or to archive; the message says why."""
+    """There is nothing to rotate or to archive; the message gives the reason."""
 
 
 def rotate_key(dbsession: Session, keys: dict[str, Key]) -> AuditMark:
-    """Vouch, with the newest key, for all entries so far; the whole log is verified first.
+    """Verify the whole log, and insert a mark by which the newest key vouches for all entries so far.
 
-    From then on the old secret may be thrown away: the mark holds a digest of the entries that needs no key.
-    Raises Tampered when the log does not verify, NothingToDo when no other key signed anything since the last mark.
+    The old secret is no longer needed then: the mark holds a digest of the entries that is computed without a key.
+    Raise Tampered if the log does not verify, NothingToDo if no other key signed an entry since the last mark.
     """
     newest = next(iter(keys.values()))
     head = _locked_head(dbsession)
     verify(dbsession, keys)
     if _signed_by_others(dbsession, newest) <= read_marks(dbsession, {newest.key_id: newest}, strict=False).vouched:
-        raise NothingToDo("The newest key signed everything, or vouches for it already.")
+        raise NothingToDo("The newest key has signed all entries, or vouches for them already.")
     digest = _digest_until(dbsession, keys, head.number)
     return _mark(dbsession, newest, ROTATE, head.number, head.mac, digest)
 
 
 def _signed_by_others(dbsession: Session, newest: Key) -> int:
-    """Return the number of the last entry or mark that another key signed; -1 when there is none."""
+    """Return the number of the last entry or mark that another key signed; -1 if there is none."""
     entry = select(func.max(AdminActivity.id)).where(AdminActivity.key_id != newest.key_id)
     mark = select(func.max(AuditMark.number)).where(AuditMark.key_id != newest.key_id)
-    return max(-1 if found is None else found for found in (dbsession.scalar(entry), dbsession.scalar(mark)))
+    numbers = (dbsession.scalar(entry), dbsession.scalar(mark))
+    return max(-1 if number is None else number for number in numbers)
 
 
 def archive(dbsession: Session, keys: dict[str, Key], until: datetime, write: Callable[[str], Any]) -> AuditMark:
-    """Write every entry from before ``until`` as a line of JSON, then cut them off behind a signed mark.
+    """Pass each entry before ``until`` as a line of JSON to ``write``, insert a signed mark, and delete the entries.
 
-    Raises Tampered when the log does not verify, NothingToDo when there is no entry as old.
+    Raise Tampered if the log does not verify, NothingToDo if there is no entry before ``until``.
     """
     newest = next(iter(keys.values()))
     _locked_head(dbsession)
     verify(dbsession, keys)
     last = dbsession.scalar(select(func.max(AdminActivity.id)).where(AdminActivity.at < until))
     if last is None:
-        raise NothingToDo("There is no entry as old as that.")
+        raise NothingToDo("There is no entry of that age.")
     for entry in entries(dbsession):
         if entry["id"] > last:
             break
@@ -69,11 +71,12 @@ def _locked_head(dbsession: Session) -> AuditHead:
 
 
 def _digest_until(dbsession: Session, keys: dict[str, Key], number: int) -> str:
+    """Return the digest of the entries up to a number."""
     start, previous, digest = read_marks(dbsession, keys).start
     for entry in entries(dbsession, after=start):
         if entry["id"] > number:
             break
-        digest, previous = digest_more(digest, text_of(entry, previous)), entry["mac"]
+        digest, previous = extend_digest(digest, text_of(entry, previous)), entry["mac"]
     return digest
 
 

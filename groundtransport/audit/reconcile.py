@@ -1,4 +1,4 @@
-"""Do the log, the records and the people agree? Asks them all, in the database."""
+"""Compare the activity log with the records and the users, by queries in the database."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,41 +6,44 @@ from typing import Any
 from sqlalchemy import and_, case, func, not_, or_, select, union
 from sqlalchemy.orm import Session
 
-from groundtransport.accounts.models import AdminUser, SecurityEvent
-from groundtransport.accounts.security_log import Event
+from groundtransport.accounts.models import AdminUser
 from groundtransport.audit import replay
 from groundtransport.audit.models import ARCHIVE, AdminActivity, AuditMark
+from groundtransport.security_log.events import Event
+from groundtransport.security_log.models import SecurityEvent
 
 
 def reconcile(dbsession: Session, kinds: Mapping[str, Any]) -> list[str]:
-    """Return where the log disagrees with the records and with the people, in words; nothing when they agree.
+    """Return a message for each disagreement between the log and the records or users.
 
-    For each record: one create entry, an update entry for each version after the first, and the last of its deletions
-    and restorations is what it is now; records whose entries were archived in part are left out of that. Each field is
-    what the last entry that names it says. Each person has the name that their entries and sign-ins bear.
+    A record must have one create entry and one update entry for each version after the first, and must be deleted or
+    live as its last deletion or restoration says; records with archived entries are exempt from this. Each field must
+    have the value of the last entry that contains it. Each user must have the name in their entries and sign-ins.
     """
     begin = dbsession.scalar(select(func.max(AuditMark.archived_until)).where(AuditMark.reason == ARCHIVE))
-    found: list[str] = []
+    messages: list[str] = []
     for kind in kinds.values():
-        found += _unlogged(dbsession, kind, begin)
-        found += _unrecorded(dbsession, kind, begin)
-        found += replay.disagreements(dbsession, kind)
-    return [*found, *_renamed(dbsession)]
+        messages += _unlogged(dbsession, kind, begin)
+        messages += _unrecorded(dbsession, kind)
+        messages += replay.disagreements(dbsession, kind)
+    return [*messages, *_renamed(dbsession)]
 
 
 def _renamed(dbsession: Session) -> Iterator[str]:
-    """People whose account has another name than their entries and sign-ins, or is gone. The service does neither."""
+    """Yield a message for each user who has no row, or another name than in the log: the service causes neither."""
     entries = select(AdminActivity.actor_id.label("id"), AdminActivity.actor.label("name"))
     sign_ins = select(SecurityEvent.user_id, SecurityEvent.name).where(SecurityEvent.event == Event.SIGN_IN)
     log = union(entries.where(AdminActivity.actor_id.is_not(None)), sign_ins).subquery()
     query = select(log.c.id, log.c.name, AdminUser.name).outerjoin(AdminUser, AdminUser.id == log.c.id)
     wrong = or_(AdminUser.id.is_(None), AdminUser.name != log.c.name)
-    for number, name, there in dbsession.execute(query.where(wrong).order_by(log.c.id, log.c.name)):
-        account = f"is named {there} now" if there else "has no account"
-        yield f"user {number}: {account}, and the log says {name}"
+    for user_id, logged_name, name in dbsession.execute(query.where(wrong).order_by(log.c.id, log.c.name)):
+        account = f"is named {name} now" if name else "has no account"
+        yield f"user {user_id}: {account}, and the log says {logged_name}"
 
 
 def _counts(kind: Any) -> Any:
+    """Return a subquery with the number of entries of each action, by record."""
+
     def number(*actions: str) -> Any:
         return func.sum(case((AdminActivity.action.in_(actions), 1), else_=0))
 
@@ -60,7 +63,10 @@ def _counts(kind: Any) -> Any:
 
 
 def _unlogged(dbsession: Session, kind: Any, begin: Any) -> list[str]:
-    """Records whose entries are not what they should be."""
+    """Return a message for each record whose numbers of entries do not match its state.
+
+    Records created before ``begin``, the end of the archived part, are left out.
+    """
     model, log = kind.model, _counts(kind)
     gone = case((not_(model.is_live()), 1), else_=0)
     agrees = and_(
@@ -77,12 +83,12 @@ def _unlogged(dbsession: Session, kind: Any, begin: Any) -> list[str]:
     return [f"{kind.name} {record_id}: the log does not account for it as it is" for record_id in ids]
 
 
-def _unrecorded(dbsession: Session, kind: Any, begin: Any) -> list[str]:
-    """Entries of records that are not there, though the log does not say that they went."""
+def _unrecorded(dbsession: Session, kind: Any) -> list[str]:
+    """Return a message for each record that is in the log, but has no row, and whose removal is not in the log."""
     model, log = kind.model, _counts(kind)
-    went = log.c.purged == 1 if hasattr(model, "deleted_at") else log.c.deleted == 1
+    removed = log.c.purged == 1 if hasattr(model, "deleted_at") else log.c.deleted == 1
     missing = (
-        select(log.c.record_id).outerjoin(model, model.id == log.c.record_id).where(model.id.is_(None), not_(went))
+        select(log.c.record_id).outerjoin(model, model.id == log.c.record_id).where(model.id.is_(None), not_(removed))
     )
     ids = dbsession.scalars(missing.order_by(log.c.record_id))
     return [f"{kind.name} {record_id}: is in the log, and is gone" for record_id in ids]

@@ -1,4 +1,4 @@
-"""Does the log still say what it said? Asks the chain, the marks and the checkpoints."""
+"""Verify the activity log: the chain, the marks and the checkpoints."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -8,20 +8,17 @@ from sqlalchemy import Text, select, type_coerce
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from groundtransport.audit.chain import COLUMNS, GENESIS, Key, digest_more, text_of
+from groundtransport.audit.chain import COLUMNS, text_of
 from groundtransport.audit.checkpoints import Checkpoint
 from groundtransport.audit.models import ARCHIVE, ROTATE, AdminActivity, AuditHead, AuditMark
+from groundtransport.signing import GENESIS, Key, Tampered, extend_digest
 
-BATCH = 5_000  # rows read at a time
-
-
-class Tampered(Exception):
-    """The log is not what was written; the message names the first bad entry."""
+BATCH = 5_000  # entries per query
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What was found in order."""
+    """The result of a verification: the numbers of entries and checkpoints, and the number of the last entry."""
 
     entries: int
     head: int
@@ -29,10 +26,10 @@ class Verified:
 
 
 def verify(dbsession: Session, keys: Mapping[str, Key], checkpoints: Iterable[Checkpoint] = ()) -> Verified:
-    """Walk the whole chain; raise Tampered at the first entry, mark or checkpoint that does not fit."""
+    """Verify the whole chain; raise Tampered at the first entry, mark or checkpoint that does not match."""
     marks = read_marks(dbsession, keys)
-    wanted = read_checkpoints(checkpoints, keys, marks.vouched)
-    promised = len(wanted)
+    macs = read_checkpoints(checkpoints, keys, marks.vouched)
+    checkpoint_count = len(macs)
     first, previous, digest = marks.start
     marks.check(first, previous, digest)
     number = first
@@ -42,15 +39,16 @@ def verify(dbsession: Session, keys: Mapping[str, Key], checkpoints: Iterable[Ch
             raise Tampered(f"entry {number} is missing")
         text = text_of(entry, previous)
         check_entry(entry, text, keys, marks.vouched)
-        digest, previous = digest_more(digest, text), entry["mac"]
+        digest, previous = extend_digest(digest, text), entry["mac"]
         marks.check(number, previous, digest)
-        if number in wanted and wanted.pop(number) != previous:
+        if number in macs and macs.pop(number) != previous:
             raise Tampered(f"entry {number} is not the one that a checkpoint names")
-    check_end(dbsession, number, previous, max([marks.last, *wanted]))
-    return Verified(number - first, number, promised)
+    check_end(dbsession, number, previous, max([marks.last, *macs]))
+    return Verified(number - first, number, checkpoint_count)
 
 
 def check_entry(entry: Mapping[str, Any], text: str, keys: Mapping[str, Key], vouched: int) -> None:
+    """Raise Tampered if the signature is wrong. An unknown key is accepted up to the number ``vouched``."""
     key = keys.get(entry["key_id"])
     if key is None and entry["id"] > vouched:
         raise Tampered(f"entry {entry['id']} is signed with the unknown key {entry['key_id']}")
@@ -58,10 +56,13 @@ def check_entry(entry: Mapping[str, Any], text: str, keys: Mapping[str, Key], vo
         raise Tampered(f"entry {entry['id']} was changed")
 
 
-def check_end(dbsession: Session, number: int, mac: str, promised: int) -> None:
-    """Raise Tampered when the log ends before what a mark, a checkpoint or the head names, or goes on behind it."""
-    if promised > number:
-        raise Tampered(f"entry {number + 1} is missing: a mark or a checkpoint names entry {promised}")
+def check_end(dbsession: Session, number: int, mac: str, least: int) -> None:
+    """Raise Tampered unless the last entry, ``number``, is the one in the chain head, and at least ``least``.
+
+    ``least`` is the highest number in a mark or a checkpoint.
+    """
+    if least > number:
+        raise Tampered(f"entry {number + 1} is missing: a mark or a checkpoint names entry {least}")
     head = dbsession.get(AuditHead, 1, populate_existing=True)
     if head is None or head.number > number:
         raise Tampered(f"entry {number + 1} is missing: the head names {head.number if head else 'nothing'}")
@@ -70,7 +71,7 @@ def check_end(dbsession: Session, number: int, mac: str, promised: int) -> None:
 
 
 def entries(dbsession: Session, after: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield the entries by number, ``changes`` as the text that was signed; never many in memory at once."""
+    """Yield the entries after a number, in order, with ``changes`` as the signed text; read BATCH at a time."""
     size = BATCH
     while True:
         try:
@@ -78,7 +79,7 @@ def entries(dbsession: Session, after: int = 0) -> Iterator[dict[str, Any]]:
         except (ValueError, DBAPIError) as error:
             if size == 1:
                 raise Tampered(f"entry {after + 1} cannot be read") from error
-            size = 1  # once more, one by one, to name the one
+            size = 1  # read them one by one, to find the unreadable entry
             continue
         if not rows:
             return
@@ -93,16 +94,15 @@ def _page(dbsession: Session, after: int, size: int) -> list[dict[str, Any]]:
         for name in names
     ]
     page = select(*columns).where(AdminActivity.id > after).order_by(AdminActivity.id).limit(size)
-    with dbsession.begin_nested():  # a row that the driver cannot read must not end the transaction
+    with dbsession.begin_nested():  # an error of the driver must not abort the transaction
         return [dict(zip(names, row, strict=True)) for row in dbsession.execute(page)]
 
 
 @dataclass(frozen=True)
 class Marks:
-    """The marks that can be relied on.
+    """The verified marks: of rotations, by number, and of archives.
 
-    A rotation's mark, signed by a key of ours, vouches for every entry and every mark up to its number: by then the
-    key that signed those may be gone.
+    The mark of a rotation vouches for all entries and marks up to its number, whose keys may no longer be known.
     """
 
     rotations: Mapping[int, AuditMark]
@@ -110,40 +110,42 @@ class Marks:
 
     @property
     def vouched(self) -> int:
+        """The number of the last entry that a rotation vouches for."""
         return max(self.rotations, default=0)
 
     @property
     def last(self) -> int:
-        """The last entry that a mark names: the log must reach it."""
+        """The highest number in a mark, which the log must reach."""
         return max([self.vouched, *(mark.number for mark in self.archives)])
 
     @property
     def start(self) -> tuple[int, str, str]:
-        """Where the log begins: number, signature and digest of the last entry that was archived, or of none."""
+        """Number, signature and digest of the last archived entry, after which the log begins."""
         if not self.archives:
             return 0, GENESIS, ""
         newest = max(self.archives, key=lambda mark: mark.number)
         return newest.number, newest.mac, newest.digest
 
     def check(self, number: int, mac: str, digest: str) -> None:
+        """Raise Tampered if a rotation's mark for this number has another signature or digest."""
         mark = self.rotations.get(number)
         if mark is not None and (mark.mac, mark.digest) != (mac, digest):
-            raise Tampered(f"an entry up to {number} was changed: the mark of the key's rotation does not fit")
+            raise Tampered(f"an entry up to {number} was changed: the mark of the key rotation does not match")
 
 
 def read_marks(dbsession: Session, keys: Mapping[str, Key], *, strict: bool = True) -> Marks:
-    """Return the marks; raise Tampered for one that neither a key of ours signed nor a later rotation vouches for.
+    """Return the marks. A mark must be signed with one of ``keys``, or a later rotation must vouch for it.
 
-    Without ``strict``, those are left out.
+    Raise Tampered for other marks if ``strict``.
     """
-    found = list(dbsession.scalars(select(AuditMark).order_by(AuditMark.id)))
-    signed = [mark for mark in found if _is_signed(mark, keys)]
+    all_marks = list(dbsession.scalars(select(AuditMark).order_by(AuditMark.id)))
+    signed = [mark for mark in all_marks if _is_signed(mark, keys)]
     rotations = {mark.number: mark for mark in signed if mark.reason == ROTATE}
     vouched = max(rotations, default=0)
-    for mark in found if strict else ():
+    for mark in all_marks if strict else ():
         if mark not in signed and (mark.key_id in keys or mark.number > vouched):
-            raise Tampered(f"the mark at entry {mark.number} ({mark.reason}) is not signed by a key of ours")
-    return Marks(rotations, tuple(mark for mark in found if mark.reason == ARCHIVE))
+            raise Tampered(f"the mark at entry {mark.number} ({mark.reason}) is not signed with a known key")
+    return Marks(rotations, tuple(mark for mark in all_marks if mark.reason == ARCHIVE))
 
 
 def _is_signed(mark: AuditMark, keys: Mapping[str, Key]) -> bool:
@@ -152,13 +154,16 @@ def _is_signed(mark: AuditMark, keys: Mapping[str, Key]) -> bool:
 
 
 def read_checkpoints(checkpoints: Iterable[Checkpoint], keys: Mapping[str, Key], vouched: int) -> dict[int, str]:
-    """Return the checkpoints' signatures by number; those of a key that is gone count up to a rotation's mark only."""
-    wanted: dict[int, str] = {}
+    """Return the entries' signatures in checkpoints, by number; raise Tampered for one that is not signed.
+
+    Checkpoints of unknown keys up to the number ``vouched`` are ignored.
+    """
+    macs: dict[int, str] = {}
     for checkpoint in checkpoints:
         key = keys.get(checkpoint.key_id)
         if key is None and checkpoint.number <= vouched:
             continue
         if key is None or not key.signed(checkpoint.text, checkpoint.signature):
-            raise Tampered(f"the checkpoint of entry {checkpoint.number} is not signed by a key of ours")
-        wanted[checkpoint.number] = checkpoint.mac
-    return wanted
+            raise Tampered(f"the checkpoint of entry {checkpoint.number} is not signed with a known key")
+        macs[checkpoint.number] = checkpoint.mac
+    return macs

@@ -1,4 +1,4 @@
-"""What every command works with: the ini's settings, the database, the configured application."""
+"""The context of every command: the settings of the ini file, the database and the configured application."""
 
 import getpass
 import logging
@@ -22,10 +22,9 @@ from groundtransport.i18n import COMMAND_LINE
 
 
 def keep_checkpoints_off_the_terminal() -> None:
-    """Leave checkpoints of the activity log out of standard error, unless the journal keeps it.
+    """Do not log checkpoints of the activity log to standard error, unless it is connected to systemd's journal.
 
-    A checkpoint is for a log that is kept: other handlers of the ini, such as a file, still get it. What is left out
-    here, the server's next checkpoint covers.
+    Checkpoints are for stored logs: other handlers of the ini file still receive them.
     """
     if is_journal(sys.stderr):
         return
@@ -37,22 +36,22 @@ def keep_checkpoints_off_the_terminal() -> None:
 def is_journal(stream: TextIO) -> bool:
     """Return True if systemd connected the stream to the journal (systemd.exec(5), ``JOURNAL_STREAM``)."""
     try:
-        found = os.fstat(stream.fileno())
+        status = os.fstat(stream.fileno())
     except OSError:
         return False
-    return os.environ.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}"
+    return os.environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
 
 
 class CommandContext:
-    """A deployment, as its ini describes it; each part is made when it is first asked for."""
+    """The parts of a deployment described by an ini file, each created on first access."""
 
     def __init__(self, ini: Path) -> None:
         self.ini = ini
 
     @cached_property
     def app_settings(self) -> dict[str, str]:
-        found: dict[str, str] = plaster.get_settings(str(self.ini), "app:main")
-        return found
+        section: dict[str, str] = plaster.get_settings(str(self.ini), "app:main")
+        return section
 
     @cached_property
     def settings(self) -> settings.Settings:
@@ -65,7 +64,7 @@ class CommandContext:
     @cached_property
     def registry(self) -> Any:
         """The application's registry: its kinds, its subscribers and its engine."""
-        from pyramid.paster import get_app, setup_logging  # the whole application: only for who writes records
+        from pyramid.paster import get_app, setup_logging  # slow: only commands that write records need it
 
         self.check_migrated()
         setup_logging(str(self.ini))
@@ -73,7 +72,7 @@ class CommandContext:
         return get_app(str(self.ini)).registry
 
     def check_migrated(self) -> None:
-        """End with a hint unless the database is at the newest revisions."""
+        """Raise ClickException unless the database is at the newest revisions."""
         try:
             is_current = current(self.engine) == heads(self.ini)
         except DBAPIError as error:
@@ -83,7 +82,7 @@ class CommandContext:
 
     @staticmethod
     def actor(doing: str) -> Actor:
-        """Return the person at the command line, with a batch of their own."""
+        """Return the operating system's user as actor, with a new batch named after ``doing``."""
         try:
             name = getpass.getuser()
         except (OSError, KeyError):

@@ -17,7 +17,6 @@ from typing import Any
 from sqlalchemy.exc import DBAPIError
 from waitress.server import BaseWSGIServer
 
-from groundtransport.accounts.security_log import write_counts
 from groundtransport.i18n import translated
 from groundtransport.records.search.layout import why_not_ready
 from groundtransport.server.channel import Channel

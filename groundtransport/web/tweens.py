@@ -10,7 +10,7 @@ TWEENS = (
     # Refuses foreign hosts, large bodies and malformed targets before anything reads them; sets the security headers.
     "groundtransport.web.request_guard.tween",
     # Writes the security events of the request in a transaction of its own, after everything inside has ended.
-    "groundtransport.accounts.security_log.tween",
+    "groundtransport.security_log.recording.tween",
     # Loads the session before the sign-in is checked, and saves it after the request's transaction has ended.
     "groundtransport.accounts.sessions.session.tween",
     # Saves a form that was sent without a session, before the next tween redirects it to the sign-in.

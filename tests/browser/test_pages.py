@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Response, expect
 
 from groundtransport import dashboard, db
-from groundtransport.accounts import throttle
+from groundtransport.accounts.sign_in import throttle
 from groundtransport.dashboard import statistics
 from groundtransport.dashboard.weekly_changes import last_weeks
 from groundtransport.security import Role

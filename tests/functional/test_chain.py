@@ -15,11 +15,12 @@ from transaction import TransactionManager
 import groundtransport
 from groundtransport import db
 from groundtransport.audit import checkpoints
-from groundtransport.audit.chain import canonical, make_key, text_of
+from groundtransport.audit.chain import text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
 from groundtransport.audit.subscriber import REST
 from groundtransport.events import Actor
 from groundtransport.records.writer import Writer
+from groundtransport.signing import canonical, make_key
 from tests.functional.auditing import Log, changing, creating, doing
 from tests.functional.editors import messages
 from tests.integrity import assert_whole

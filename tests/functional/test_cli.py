@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from groundtransport import db
 from groundtransport.accounts import passwords, secondfactor, users
-from groundtransport.accounts.models import AdminUser, SecurityEvent
+from groundtransport.accounts.models import AdminUser
 from groundtransport.accounts.secondfactor.models import RecoveryCode, SecondFactor
 from groundtransport.accounts.secondfactor.sealing import unseal
 from groundtransport.airports.models import Airport, City
@@ -21,6 +21,7 @@ from groundtransport.audit.models import AdminActivity
 from groundtransport.db import migrations
 from groundtransport.db.setup_lock import setup_lock
 from groundtransport.security import Role
+from groundtransport.security_log.models import SecurityEvent
 from tests.shell import Shell, run
 from tests.site import ENVIRON, PASSWORD
 
@@ -51,7 +52,7 @@ def test_init_sets_everything_up_and_the_second_time_does_nothing(empty: Shell) 
 
     (password,) = re.findall(r"One-time password: (\S+)", said)
     admin = empty.user("admin")
-    assert passwords.is_right(password, admin.password_hash)
+    assert passwords.verify(password, admin.password_hash)
     assert (admin.role, admin.must_change_password) == ("administrator", True)
 
     assert empty("init") == ""
@@ -91,7 +92,7 @@ def test_an_init_waits_for_another_and_says_so(small: Shell) -> None:
 def test_init_takes_the_operators_own_password_and_does_not_print_it(small: Shell) -> None:
     said = small("init", GROUNDTRANSPORT_ADMIN_PASSWORD=PASSWORD)
     admin = small.user("admin")
-    assert passwords.is_right(PASSWORD, admin.password_hash)
+    assert passwords.verify(PASSWORD, admin.password_hash)
     assert admin.must_change_password is False
     assert PASSWORD not in said
     assert "GROUNDTRANSPORT_ADMIN_PASSWORD" in said
@@ -135,13 +136,13 @@ def test_a_person_is_added_with_a_password_from_standard_input(small: Shell) -> 
     small("user", "add", "Anna", "--role", "editor", stdin=f"{PASSWORD}\n")
     anna = small.user("anna")
     assert (anna.role, anna.must_change_password, anna.disabled_at) == ("editor", False, None)
-    assert passwords.is_right(PASSWORD, anna.password_hash)
+    assert passwords.verify(PASSWORD, anna.password_hash)
 
 
 def test_a_person_without_a_password_gets_one_that_is_printed_once(small: Shell) -> None:
     said = small("user", "add", "bob", "--role", "viewer")
     bob = small.user("bob")
-    assert passwords.is_right(said.split()[-1], bob.password_hash)
+    assert passwords.verify(said.split()[-1], bob.password_hash)
     assert bob.must_change_password is True
     assert said.split()[-1] not in small("user", "list")
 
@@ -176,7 +177,7 @@ def test_a_new_password_a_new_role_and_a_lock_end_all_sessions(small: Shell) -> 
     small("user", "add", "bob", "--role", "editor", stdin=PASSWORD)
     epochs = [small.user("bob").session_epoch]
     said = small("user", "password", "bob")
-    assert passwords.is_right(said.split()[-1], small.user("bob").password_hash)
+    assert passwords.verify(said.split()[-1], small.user("bob").password_hash)
     epochs.append(small.user("bob").session_epoch)
     small("user", "role", "bob", "administrator")
     epochs.append(small.user("bob").session_epoch)
@@ -222,7 +223,7 @@ def test_what_is_done_to_people_is_in_the_security_log(small: Shell) -> None:
     assert all("(command line)" in row[1] for row in small.all(event.id, event.name))
     made = said.split()[-1]
     assert PASSWORD not in said
-    assert passwords.is_right(made, small.user("bob").password_hash)
+    assert passwords.verify(made, small.user("bob").password_hash)
     assert small.user("bob").must_change_password is True
     assert made not in str(small.all(*SecurityEvent.__table__.columns))
 

@@ -7,8 +7,9 @@ from sqlalchemy import select
 
 from groundtransport import db
 from groundtransport.accounts import users
-from groundtransport.accounts.models import AdminUser, SecurityEvent
+from groundtransport.accounts.models import AdminUser
 from groundtransport.security import Role
+from groundtransport.security_log.models import SecurityEvent
 from tests.functional.people import add_pat, is_signed_in, sign_in
 from tests.site import JFK, PASSWORD, Client, Site
 

@@ -247,7 +247,7 @@ def test_a_form_that_is_too_large_or_not_text_is_not_kept(site: Site, pat: Clien
 def test_one_person_keeps_a_few_and_old_ones_go(
     site: Site, pat: Client, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(saved_forms, "EACH", 2)
+    monkeypatch.setattr(saved_forms, "FORMS_OF_USER", 2)
     owner = typed(pat, kind)["form_owner"].value
     for _ in range(4):
         sent_by_a_stranger(site, kind, form_owner=owner)

@@ -10,10 +10,10 @@ from sqlalchemy import select, update
 
 from groundtransport import db, settings
 from groundtransport.accounts import secondfactor, users
-from groundtransport.accounts.models import SecurityEvent
 from groundtransport.accounts.secondfactor import totp
 from groundtransport.accounts.secondfactor.models import RecoveryCode, SecondFactor
 from groundtransport.security import Role
+from groundtransport.security_log.models import SecurityEvent
 from tests.functional.factors import App, Clock, factor_of, give_factor, sign_in_wholly
 from tests.functional.people import COOKIE, add_pat, is_signed_in, sign_in, with_cookie
 from tests.site import JFK, PASSWORD, Client, Site
@@ -100,7 +100,7 @@ def test_the_picture_is_ours_and_needs_no_style(pat: Client, clock: Clock) -> No
     assert "unsafe" not in page.headers["Content-Security-Policy"]
     address = totp.provisioning_uri(app.generator.secret, "pat")
     assert address == f"otpauth://totp/Ground%20transport:pat?secret={app.generator.secret}&issuer=Ground%20transport"
-    assert str(totp.picture(app.generator.secret, "pat")).count("<path") == 2, "the ground and the code"
+    assert str(totp.qr_code(app.generator.secret, "pat")).count("<path") == 2, "the ground and the code"
 
 
 def test_it_asks_for_the_current_password(site: Site, pat: Client) -> None:
@@ -241,7 +241,7 @@ def test_who_must_have_one_sets_it_up_before_anything_else_opens(
     ):
         assert (answer.status_int, answer.location) == (303, f"http://localhost{PAGE}")
     assert site.count(site.kinds[kind].model) == 0
-    assert "role asks for a second factor" in client.get(PAGE).text
+    assert "role requires a second factor" in client.get(PAGE).text
 
     app = begin(client, clock)
     client.post(f"{PAGE}/confirm", {"code": app.code()})

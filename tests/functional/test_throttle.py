@@ -10,8 +10,9 @@ from sqlalchemy import func, select, update
 from sqlalchemy.exc import OperationalError
 
 from groundtransport import db
-from groundtransport.accounts import passwords, throttle, users
+from groundtransport.accounts import passwords, users
 from groundtransport.accounts.models import AdminUser, SignInTry
+from groundtransport.accounts.sign_in import throttle
 from groundtransport.security import Role
 from tests.functional.people import is_signed_in, sign_in
 from tests.site import PASSWORD, Client, Site

@@ -8,7 +8,6 @@ themselves.
 import json
 import logging
 import re
-import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,10 +25,12 @@ from zope.interface import implementer
 
 from groundtransport.accounts.models import AdminSession, AdminUser
 from groundtransport.accounts.sessions.rows import TOUCH, TOUCH_POSTGRESQL, WHO, hash_of, is_ours, live_since, new_token
-from groundtransport.db import BUDGET, autocommit_engine, is_write, now, postgresql, write_engine
+from groundtransport.db import autocommit_engine, is_write, now, postgresql, write_engine
 from groundtransport.db.deferred import go_along
 from groundtransport.security import Identity, Role
 from groundtransport.web.client import agent_of, client_ip_of
+from groundtransport.web.cookies import cookie_name
+from groundtransport.web.short_transaction import remaining_time
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ class ServerSession:
 
     @property
     def cookie_name(self) -> str:
-        return "__Host-groundtransport" if self._request.scheme == "https" else "groundtransport"
+        return cookie_name(self._request, "groundtransport")
 
     @property
     def token(self) -> str:
@@ -220,7 +221,7 @@ class ServerSession:
         """Write what changed and is not written yet, and set or remove the cookie."""
         if self._signed_in or self._signed_out or self._also or (self._needs_touch and not self._is_written):
             # What is left of the request's time: a message is not worth more.
-            left = max(0.1, BUDGET - (time.monotonic() - self._request.began))
+            left = remaining_time(self._request)
             if self.is_essential or self._also:
                 with write_engine(self._engine, left).begin() as connection:
                     self._write(connection)

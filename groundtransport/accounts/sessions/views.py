@@ -14,11 +14,12 @@ from sqlalchemy.orm import Session
 
 from groundtransport.accounts import users
 from groundtransport.accounts.models import AdminSession, AdminUser
-from groundtransport.accounts.security_log import Event, record
 from groundtransport.accounts.sessions.rows import LIVE, live_since
 from groundtransport.i18n import _
 from groundtransport.resources import Profile
 from groundtransport.security import Permission
+from groundtransport.security_log.events import Event
+from groundtransport.security_log.recording import record
 from groundtransport.web.client import browser_of
 from groundtransport.web.form_data import submitted
 
@@ -101,7 +102,7 @@ class OwnSessions:
         return _("That session was ended.")
 
     def _end_others(self) -> str:
-        user = users.locked(self.request.dbsession, self.request.identity.name)
+        user = users.find_locked(self.request.dbsession, self.request.identity.name)
         assert user is not None  # they are signed in, and nobody is ever deleted
         end_all_but(self.request.dbsession, user, self.request.session.public_id)
         record(self.request, Event.SESSION_ENDED, session="all others")

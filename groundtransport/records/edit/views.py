@@ -12,7 +12,6 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm.exc import StaleDataError
 
 from groundtransport.accounts.saved_forms import own_stamp
-from groundtransport.accounts.security_log import Event, record
 from groundtransport.i18n import _
 from groundtransport.records.duplicates.candidates import identifying
 from groundtransport.records.edit.conflict import Conflict, sent_version
@@ -27,6 +26,8 @@ from groundtransport.records.urls import create_url, edit_url, list_url, sent_qu
 from groundtransport.records.view_helpers import flash, see_other, writer_of
 from groundtransport.resources import Collection, Record
 from groundtransport.security import Permission, edit_key_is_right
+from groundtransport.security_log.events import Event
+from groundtransport.security_log.recording import record
 from groundtransport.web.form_data import submitted
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,64}", re.ASCII)

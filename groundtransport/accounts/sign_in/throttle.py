@@ -1,9 +1,11 @@
-"""How often one may try to sign in: the limits are counted in the database, so they hold over processes and restarts.
+"""Limit the sign-in attempts of a user, of a network, and of a user from a network.
 
-A try is counted before anything is hashed, in a transaction of its own that holds one try of a person and an address at
-a time, so parallel guesses cannot race past; only success takes it back. As long as it is being checked, it counts, but
-refuses nobody: who would be one too many waits for the answer. Without the database there is no try at all.
-A browser that has signed in as a person before is counted by itself, so that nobody can lock a colleague out for good
+Attempts are counted in the database, so the limits hold across processes and restarts. An attempt is counted before the
+password is hashed, in a transaction of its own that is serialized per key, so that parallel guesses cannot exceed a
+limit; success removes it. An undecided attempt counts too, but does not refuse others: an attempt over the limit waits
+until the undecided ones are decided. Without the database, no attempt is accepted.
+
+A browser that has signed in as the user before has a limit of its own, so that an attacker cannot lock a user out
 (OWASP, "Slow Down Online Guessing Attacks with Device Cookies").
 """
 
@@ -25,18 +27,20 @@ from groundtransport.db import now, write_engine
 from groundtransport.i18n import DOMAIN
 from groundtransport.security import derive
 from groundtransport.web.client import client_ip_of, network_of
+from groundtransport.web.cookies import cookie_name, set_cookie
 
+COOKIE = "groundtransport-browser"
 WINDOW = timedelta(minutes=5)
-LIMITS = {"pair": 10, "network": 50, "person": 50}  # failures in a window
-REMEMBERED = timedelta(days=365)  # how long a browser is known
+LIMITS = {"pair": 10, "network": 50, "person": 50}  # failures in a window, by the column of SignInTry
+REMEMBERED = timedelta(days=365)  # life of the cookie of a known browser
 _BROWSER = re.compile(r"([A-Za-z0-9_-]{22})\.([0-9a-f]{64})", re.ASCII)
-CHECKED_WITHIN = timedelta(seconds=10)  # a try without an answer after that counts as a failure: its process has died
-PATIENCE = 3.0  # seconds that a try waits for the answers to others
-PAUSE = 0.05  # seconds between two looks
+CHECKED_WITHIN = timedelta(seconds=10)  # an attempt that is undecided for longer is a failure: its process died
+PATIENCE = 3.0  # seconds that an attempt waits for undecided ones
+PAUSE = 0.05  # seconds between two queries for them
 
 
 class Throttled(Exception):
-    """Too many tries; ``until`` says when the next one is taken."""
+    """There were too many attempts. The next one is accepted at the time ``until``."""
 
     def __init__(self, until: datetime) -> None:
         super().__init__(until)
@@ -44,12 +48,17 @@ class Throttled(Exception):
 
     @property
     def seconds(self) -> int:
+        """Seconds until the next attempt is accepted, at least 1."""
         return max(1, math.ceil((self.until - now()).total_seconds()))
 
 
 @dataclass(frozen=True)
-class Try:
-    """One try of a person. It counts until it succeeds; ``succeeded`` or ``failed`` must tell how it ended."""
+class Attempt:
+    """A counted sign-in attempt. The caller must call ``succeeded`` or ``failed``.
+
+    ``number`` is the id of its row, ``pair`` its key for the limit of user and network, ``browser`` the id of a known
+    browser or "".
+    """
 
     request: Request
     name: str
@@ -58,70 +67,67 @@ class Try:
     browser: str
 
     def succeeded(self) -> None:
-        """Forget the pair's failures, and know this browser again: written together with the session.
+        """Remove the attempt and the failures of the pair, and set the cookie of a known browser.
 
-        Only once everything was right, a second factor included: else guesses of that one would go uncounted.
+        Written with the session. Call it only after the second factor, too, was verified: otherwise guesses of its
+        codes would not be counted.
         """
         self.request.session.also(self._forget)
         self.request.add_response_callback(self._remember)
 
     def failed(self) -> None:
-        """Let the try refuse others; written together with the session."""
+        """Mark the attempt as failed. Written with the session."""
         decided = update(SignInTry).where(SignInTry.id == self.number).values(is_decided=True)
         self.request.session.also(lambda connection: connection.execute(decided))
 
     def _forget(self, connection: Connection) -> None:
         connection.execute(delete(SignInTry).where(SignInTry.id == self.number))
-        # They still count for the address and for the person.
+        # The failures still count for the network and for the user.
         connection.execute(update(SignInTry).where(SignInTry.pair == self.pair).values(pair=None))
 
     def _remember(self, request: Request, response: Response) -> None:
         browser = self.browser or secrets.token_urlsafe(16)
         mac = _keyed(request.registry["settings"].secrets[0], "browser", self.name, browser)
-        response.set_cookie(
-            cookie_name(request),
-            f"{browser}.{mac}",
-            max_age=REMEMBERED,
-            path="/",
-            httponly=True,
-            samesite="Strict",
-            secure=request.scheme == "https",
-        )
+        value = f"{browser}.{mac}"
+        set_cookie(request, response, COOKIE, value, max_age=REMEMBERED, samesite="Strict")
 
 
-def admit(request: Request, name: str) -> Try:
-    """Count a try to sign in under a (normal) user name; raise Throttled for one too many.
+def admit(request: Request, name: str) -> Attempt:
+    """Count an attempt to sign in under a normalized user name; raise Throttled if a limit is reached.
 
-    It must come before the request's own transaction has begun: on SQLite they would wait for each other.
+    Must be called before the request's own transaction begins: on SQLite the two would deadlock.
     """
     engine: Engine = request.registry["engine"]
     browser = known_browser(request, name)
     keys = _keys(request, name, browser)
     with engine.connect() as connection:
-        _check(connection, keys)  # a flood stops here, and holds up no writer
+        _check(connection, keys)  # refuses a flood without a write lock
     end = time.monotonic() + PATIENCE
     while (number := _count(engine, keys)) is None:
         if time.monotonic() > end:
             raise Throttled(now())
         time.sleep(PAUSE)
-    return Try(request, name, number, keys["pair"], browser)
+    return Attempt(request, name, number, keys["pair"], browser)
 
 
 def _count(engine: Engine, keys: dict[str, str]) -> int | None:
-    """Count a try, and return its number; None where too many others are being checked; raise Throttled."""
+    """Insert an attempt and return its id.
+
+    Return None if undecided attempts would exceed a limit with it; raise Throttled if failures reach a limit.
+    """
     with write_engine(engine).begin() as connection:
         _wait_for_turn(connection, keys)
         _check(connection, keys)
         if any(_reached(connection, column, key) for column, key in keys.items()):
             return None
-        # Not those that another try is about to remove: it need not be waited for.
+        # Rows that another attempt is deleting are skipped, so that this one does not wait.
         old = select(SignInTry.id).where(SignInTry.at <= now() - WINDOW).with_for_update(skip_locked=True)
         connection.execute(delete(SignInTry).where(SignInTry.id.in_(old)))
         return connection.scalars(insert(SignInTry).values(at=now(), **keys).returning(SignInTry.id)).one()
 
 
-def in_words(request: Request, throttled: Throttled) -> str:
-    """Return when the next try is taken, for people."""
+def message(request: Request, throttled: Throttled) -> str:
+    """Return the translated message that says when the next attempt is accepted."""
     minutes = math.ceil(throttled.seconds / 60)
     text = request.localizer.pluralize(
         "Too many failed tries. Try again in ${minutes} minute, at ${time} UTC.",
@@ -133,13 +139,9 @@ def in_words(request: Request, throttled: Throttled) -> str:
     return str(text)
 
 
-def cookie_name(request: Request) -> str:
-    return f"{'__Host-' if request.scheme == 'https' else ''}groundtransport-browser"
-
-
 def known_browser(request: Request, name: str) -> str:
-    """Return the random id of a browser that has signed in as that person before; "" for another."""
-    match = _BROWSER.fullmatch(request.cookies.get(cookie_name(request), ""))
+    """Return the random id of a browser that has signed in as that user before; "" for an unknown browser."""
+    match = _BROWSER.fullmatch(request.cookies.get(cookie_name(request, COOKIE), ""))
     if not match:
         return ""
     macs = [_keyed(secret, "browser", name, match[1]) for secret in request.registry["settings"].secrets]
@@ -147,7 +149,7 @@ def known_browser(request: Request, name: str) -> str:
 
 
 def _keys(request: Request, name: str, browser: str) -> dict[str, str]:
-    """Return what a try counts for, by the column that holds it."""
+    """Return the keys under which an attempt is counted, by the column of SignInTry."""
     secret, network = request.registry["settings"].secrets[0], network_of(client_ip_of(request))
     if browser:
         return {"pair": _keyed(secret, "known", name, browser)}
@@ -156,26 +158,26 @@ def _keys(request: Request, name: str, browser: str) -> dict[str, str]:
 
 
 def _keyed(secret: bytes, *parts: str) -> str:
-    """Return a hash of what was typed and the rest: a password in the wrong field does not reach the database."""
+    """Return an HMAC of the parts. User input is stored only hashed: it may be a password in the wrong field."""
     text = "\0".join(parts).encode(errors="replace")
     return hmac.new(derive(secret, "throttle/v1"), text, "sha256").hexdigest()
 
 
 def _wait_for_turn(connection: Connection, keys: dict[str, str]) -> None:
-    """Let one try of the same person, or of the same address, be counted at a time. The order excludes deadlocks."""
-    # SQLite has its lock from BEGIN IMMEDIATE on.
+    """Serialize the transactions that count attempts with a common key. The locks' order excludes deadlocks."""
+    # On SQLite, BEGIN IMMEDIATE has locked the database already.
     if connection.dialect.name == "postgresql":
         for number in sorted(map(_lock_of, keys.values())):
             connection.execute(select(func.pg_advisory_xact_lock(number)))
 
 
 def _lock_of(key: str) -> int:
-    """Return the number of a key's advisory lock in PostgreSQL."""
+    """Return the number of PostgreSQL's advisory lock for a key."""
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], signed=True)
 
 
 def _check(connection: Connection, keys: dict[str, str]) -> None:
-    """Raise Throttled when one of the limits is reached by failures."""
+    """Raise Throttled if failures reach a limit."""
     is_failure = SignInTry.is_decided | (SignInTry.at <= now() - CHECKED_WITHIN)
     reached = [at for column, key in keys.items() if (at := _reached(connection, column, key, is_failure))]
     if reached:
@@ -183,7 +185,10 @@ def _check(connection: Connection, keys: dict[str, str]) -> None:
 
 
 def _reached(connection: Connection, column: str, key: str, *conditions: ColumnElement[bool]) -> datetime | None:
-    """Return the time of the oldest of the tries that reach a limit; the limit is free again when it has passed."""
+    """Return the time of the oldest of the attempts that reach the limit of a key; None if they are fewer.
+
+    The next attempt is accepted when this one leaves the window.
+    """
     same = (getattr(SignInTry, column) == key, SignInTry.at > now() - WINDOW, *conditions)
-    newest = select(SignInTry.at).where(*same).order_by(SignInTry.at.desc())
-    return connection.scalar(newest.offset(LIMITS[column] - 1).limit(1))
+    newest_first = select(SignInTry.at).where(*same).order_by(SignInTry.at.desc())
+    return connection.scalar(newest_first.offset(LIMITS[column] - 1).limit(1))

@@ -1,4 +1,4 @@
-"""What a person chose for themselves: language, theme, rows of a list, hidden columns, single keys."""
+"""A user's preferences: language, theme, rows of a list, hidden columns, keyboard shortcuts."""
 
 from typing import Any
 
@@ -24,36 +24,36 @@ CHOICES = {
 
 
 def names(request: Request) -> tuple[str, ...]:
-    """Return the preferences there are; ``hidden.<kind>`` holds the names of its hidden columns, with commas."""
+    """Return the names of all preferences; ``hidden.<kind>`` holds hidden columns, separated by commas."""
     return (*CHOICES, *(f"hidden.{kind}" for kind in request.registry["kinds"]))
 
 
 def is_valid(request: Request, name: str, value: str) -> bool:
-    """Whether a preference may have that value. Empty stands for none: the browser or the ini decides then."""
+    """Return True if a preference may have the value. Empty removes it; the browser or the ini file then decides."""
     if not value:
         return True
     if name in CHOICES:
         return value in CHOICES[name]
     columns = request.registry["kinds"][name.removeprefix("hidden.")].columns
-    return set(value.split(",")) < set(columns)  # one column stays
+    return set(value.split(",")) < set(columns)  # at least one column stays visible
 
 
 def _hidden_columns(request: Request) -> dict[str, str]:
-    """Return the columns that a form of checkboxes hides: ``columns`` names the kind, ``shown`` those that stay."""
+    """Return the preference set by a form of checkboxes: ``columns`` is the kind, ``shown`` its visible columns."""
     kind = request.registry["kinds"].get(request.POST.get("columns", ""))
     shown = request.POST.getall("shown")
     return {f"hidden.{kind.name}": ",".join(name for name in kind.columns if name not in shown)} if kind else {}
 
 
 @view_config(context=Profile, name="preferences", request_method="POST", permission=Permission.OWN)
-def choose(context: Profile, request: Request) -> Any:
-    """Keep what was sent and leave the rest. To the page given by ``next``; a script gets 204."""
-    sent = submitted(request, names(request)) | _hidden_columns(request)
-    if not all(is_valid(request, name, value) for name, value in sent.items()):
-        return error(request, 422, _("There is no such choice."))
+def save(context: Profile, request: Request) -> Any:
+    """Store the submitted preferences; redirect to ``next``, or answer 204 to a script."""
+    submitted_values = submitted(request, names(request)) | _hidden_columns(request)
+    if not all(is_valid(request, name, value) for name, value in submitted_values.items()):
+        return error(request, 422, _("This is not one of the choices."))
     user = request.dbsession.get(AdminUser, request.identity.user_id)
-    kept = {**user.preferences, **sent}
-    user.preferences = {name: value for name, value in kept.items() if value}
+    preferences = {**user.preferences, **submitted_values}
+    user.preferences = {name: value for name, value in preferences.items() if value}
     if request.is_xhr:
         return HTTPNoContent()
     request.session.flash({"text": request.translate(_("Your preferences were saved."))})

@@ -1,6 +1,6 @@
-"""The chain of the security log: each event is signed with the signature of the one before, like the activity log.
+"""The signed chain of the security log: each signature covers the event and the signature of the event before.
 
-Events from before there was a chain have no signature, and stand before all others.
+Events that are older than the chain have no signature; their numbers are lower than those of all signed events.
 """
 
 from collections.abc import Iterable, Mapping
@@ -8,21 +8,22 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
-from groundtransport.accounts.models import SecurityEvent, SecurityHead
 from groundtransport.db.functions import advisory_lock
+from groundtransport.security_log.models import SecurityEvent, SecurityHead
 from groundtransport.signing import Key, canonical
 
+# The signed columns.
 COLUMNS = ("id", "at", "event", "user_id", "name", "about", "address", "network", "request_id", "details", "key_id")
 
 
 def text_of(row: Mapping[str, Any], previous: str) -> str:
-    """Return what is signed: the event, with the signature of the one before."""
+    """Return the text to sign: the columns of an event and ``previous``, the signature of the event before."""
     values = {name: row[name] for name in COLUMNS}
     return "security " + canonical({**values, "at": row["at"].isoformat(), "previous": previous})
 
 
 def append(connection: Connection, key: Key, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Number, sign and insert events, and move the head, which the transaction holds until it ends."""
+    """Number, sign and insert events, and update the chain head. The head stays locked until the transaction ends."""
     head = SecurityHead.__table__
     query = select(head.c.number, head.c.mac).where(head.c.id == 1, advisory_lock(head.c.id)).with_for_update()
     last, mac = connection.execute(query).one()

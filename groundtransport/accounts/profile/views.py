@@ -1,4 +1,4 @@
-"""``/admin/profile``: one's own name, password and preferences, and the ways to second factor and sessions."""
+"""``/admin/profile``: the signed-in user's name, password and preferences."""
 
 from typing import Any
 
@@ -8,13 +8,15 @@ from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
 
-from groundtransport.accounts import passwords, reauth, secondfactor, users
+from groundtransport.accounts import passwords, secondfactor, users
 from groundtransport.accounts.models import FULL_NAME_MAX, AdminUser
 from groundtransport.accounts.secondfactor import recovery
-from groundtransport.accounts.security_log import Event, record
+from groundtransport.accounts.sign_in import reauth
 from groundtransport.i18n import LANGUAGES, _
 from groundtransport.resources import Profile
 from groundtransport.security import Permission
+from groundtransport.security_log.events import Event
+from groundtransport.security_log.recording import record
 from groundtransport.settings import PAGE_SIZES
 from groundtransport.web.form_data import submitted
 
@@ -31,10 +33,10 @@ def show(context: Profile, request: Request) -> dict[str, Any]:
 def rename(context: Profile, request: Request) -> Response:
     full_name = submitted(request, ("full_name",)).get("full_name", "")
     try:
-        users.set_full_name(myself(request), full_name)
+        users.set_full_name(own_account(request), full_name)
     except users.UserRefused as refused:
-        return again(request, {"full_name": refused.text}, full_name=full_name)
-    return done(request, _("Your name was saved."), context)
+        return refuse(request, {"full_name": refused.text}, full_name=full_name)
+    return redirect(request, _("Your name was saved."), context)
 
 
 @view_defaults(context=Profile)
@@ -46,15 +48,15 @@ class OwnPassword:
     def change(self) -> Any:
         form = submitted(self.request, ("current", "code", "password", "repeated"))
         was_one_time = self.request.identity.must_change_password
-        errors = reauth.doubts(self.request, form)
-        user = myself(self.request)
+        errors = reauth.check(self.request, form)
+        user = own_account(self.request)
         errors = errors or self._change(user, form)
         if errors:
-            return again(self.request, errors)
+            return refuse(self.request, errors)
         self.request.session.sign_in(user)
         record(self.request, Event.PASSWORD_CHANGED)
         text = _("Your password was changed. Your other sessions were ended.")
-        return done(self.request, text, self.context.__parent__ if was_one_time else self.context)
+        return redirect(self.request, text, self.context.__parent__ if was_one_time else self.context)
 
     def _change(self, user: AdminUser, form: dict[str, str]) -> dict[str, Any]:
         password = form.get("password", "")
@@ -69,23 +71,23 @@ class OwnPassword:
         return {}
 
 
-def myself(request: Request) -> AdminUser:
-    """Return the signed-in person's row, locked: what was asked of it stays true until the commit."""
-    user = users.locked(request.dbsession, request.identity.name)
-    assert user is not None  # they are signed in, and nobody is ever deleted
+def own_account(request: Request) -> AdminUser:
+    """Return the signed-in user, with the row locked until the commit."""
+    user = users.find_locked(request.dbsession, request.identity.name)
+    assert user is not None  # rows of users are never deleted
     return user
 
 
 def page(request: Request, errors: dict[str, Any] | None = None, **typed: str) -> dict[str, Any]:
-    """Return what the profile's template shows; ``typed`` takes the place of what is stored."""
+    """Return the variables of the profile's template; ``typed`` values replace stored ones."""
     identity = request.identity
-    factor = secondfactor.of(request.dbsession, identity.user_id)
+    factor = secondfactor.find(request.dbsession, identity.user_id)
     return {
         "errors": {name: request.translate(text) for name, text in (errors or {}).items()},
         "full_name": typed.get("full_name", identity.full_name),
         "full_name_max": FULL_NAME_MAX,
         "factor": factor,
-        "codes_left": recovery.left(request.dbsession, identity.user_id) if factor else 0,
+        "codes_left": recovery.count_left(request.dbsession, identity.user_id) if factor else 0,
         "languages": LANGUAGES,
         "page_sizes": PAGE_SIZES,
         "page_size": request.registry["settings"].page_size,
@@ -93,13 +95,14 @@ def page(request: Request, errors: dict[str, Any] | None = None, **typed: str) -
     }
 
 
-def again(request: Request, errors: dict[str, Any], **typed: str) -> Response:
-    """Return the page with what is wrong; nothing was changed."""
+def refuse(request: Request, errors: dict[str, Any], **typed: str) -> Response:
+    """Return the page with the errors by field, and status 422."""
     response = render_to_response("profile.jinja2", page(request, errors, **typed), request=request)
     response.status_int = 422
     return response
 
 
-def done(request: Request, text: Any, context: Any) -> Response:
+def redirect(request: Request, text: Any, context: Any) -> Response:
+    """Redirect to the page of a context, with the flash message ``text``."""
     request.session.flash({"text": request.translate(text)})
     return HTTPSeeOther(request.application_url + request.context_path(context))

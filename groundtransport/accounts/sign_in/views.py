@@ -1,4 +1,4 @@
-"""Signing in and signing out."""
+"""``/login`` and ``/logout``."""
 
 from typing import Any
 
@@ -9,13 +9,15 @@ from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 from pyramid.view import view_config, view_defaults
 
-from groundtransport.accounts import passwords, secondfactor, throttle, users
+from groundtransport.accounts import passwords, secondfactor, users
 from groundtransport.accounts.models import AdminUser
 from groundtransport.accounts.secondfactor import sign_in_views
-from groundtransport.accounts.security_log import Event, record, stranger
+from groundtransport.accounts.sign_in import throttle
 from groundtransport.i18n import _
 from groundtransport.resources import Root
 from groundtransport.security import Permission
+from groundtransport.security_log.events import Event
+from groundtransport.security_log.recording import pseudonym, record
 from groundtransport.web.errors import prefers_json, problem
 from groundtransport.web.form_data import submitted
 from groundtransport.web.layout import DENIAL, DENIALS
@@ -26,7 +28,7 @@ TOO_LATE = _("The sign-in took too long. Please begin again.")
 
 
 def denial(permission: str) -> str:
-    """Return what the lack of a permission means, in words; "" without one."""
+    """Return the message for a missing permission; "" if ``permission`` is empty."""
     if not permission:
         return ""
     return DENIALS[Permission(permission)] if permission in set(Permission) else DENIAL
@@ -39,7 +41,7 @@ class Login:
 
     @view_config(request_method="GET")
     def show(self) -> dict[str, Any]:
-        """The form; for a signed-in person it says what their role lacks, and sends nobody on."""
+        """Show the form; to a signed-in user, the permission that the role lacks."""
         query = self.request.GET
         late = self.request.translate(TOO_LATE) if "late" in query else ""
         return self._page(query.get("next", ""), missing=query.get("missing", ""), error=late)
@@ -48,14 +50,14 @@ class Login:
     def sign_in(self) -> Any:
         form = submitted(self.request, ("username", "password", "next"))
         name = users.normal_name(form.get("username", ""))
-        user = users.look_up(self.request.registry["engine"], name)
-        known_as = user.name if user else stranger(self.request, name)
+        user = users.load_detached(self.request.registry["engine"], name)
+        known_as = user.name if user else pseudonym(self.request, name)
         try:
             attempt = throttle.admit(self.request, name)
         except throttle.Throttled as throttled:
             record(self.request, Event.THROTTLED, name=known_as)
             return self._hold(form, throttled)
-        if not passwords.is_right(form.get("password", ""), user.password_hash if user else None):
+        if not passwords.verify(form.get("password", ""), user.password_hash if user else None):
             attempt.failed()
             record(self.request, Event.SIGN_IN_FAILED, name=known_as)
             return self._refuse(form)
@@ -64,7 +66,7 @@ class Login:
             record(self.request, Event.SIGN_IN_FAILED, name=known_as, because="disabled")
             return self._refuse(form)
         if passwords.is_outdated(user.password_hash):
-            self.request.session.also(users.new_hash(user, passwords.rehash(form.get("password", ""))))
+            self.request.session.also(users.rehash_write(user, passwords.rehash(form.get("password", ""))))
         if secondfactor.is_on(self.request.registry["engine"], user.id):
             return sign_in_views.ask(self.request, user, attempt, form.get("next", ""))
         attempt.succeeded()
@@ -82,8 +84,8 @@ class Login:
         return self._page(form.get("next", ""), username=form.get("username", ""), error=REFUSED)
 
     def _hold(self, form: dict[str, str], throttled: throttle.Throttled) -> Any:
-        """Say when the next try is taken; the right password makes no difference."""
-        text = throttle.in_words(self.request, throttled)
+        """Answer 429 with the time of the next attempt, whether or not the password is right."""
+        text = throttle.message(self.request, throttled)
         if prefers_json(self.request):
             response = problem(self.request, HTTPTooManyRequests.code, text)
         else:
