@@ -45,7 +45,7 @@ KIND = Kind(
 @pytest.mark.parametrize("filters", ['{"note": ("note",)}', "{}"])
 def test_a_kind_of_one_text_lives_through_every_page(empty_database_url: str, tmp_path: Path, filters: str) -> None:
     own = OwnCode(tmp_path, empty_database_url)
-    own.file("groundtransport/kinds/stop.py", STOP.replace("{filters}", filters))
+    own.kind("stop", STOP.replace("{filters}", filters))
     assert "lived" in own.python("from tests.test_small_kind import live; live()").splitlines()
     for command in ("check", "audit verify", "audit reconcile", "reindex stop"):
         own.run(f"groundtransport {command}")

@@ -51,5 +51,5 @@ def _aside(kind: Kind, row: dict[str, Any]) -> list[str]:
     """Return what else tells a record: what its list shows, then its place and its phone."""
     last = [name for name in (kind.place, kind.phone) if name]
     apart = {"airport_name", kind.label, *last}
-    names = [name for name in kind.columns if name not in apart and not kind.fields[name].choices]
-    return [kind.fields[name].shown(row[name]) for name in (*names, *last) if row[name]]
+    names = [name for name in kind.columns if name not in apart and not kind.fields[name].filter_control]
+    return [kind.fields[name].shown(row[name]) for name in (*names, *last) if row[name] is not None]

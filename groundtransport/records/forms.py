@@ -65,7 +65,7 @@ def values_of(place: Place, appstruct: Mapping[str, Any]) -> dict[str, Any]:
 
 def warnings_of(schema: colander.MappingSchema, values: Mapping[str, Any]) -> list[str]:
     """Return what is doubtful in valid values."""
-    fields = [node for node in schema.children if isinstance(node, Field) and values.get(node.name)]
+    fields = [node for node in schema.children if isinstance(node, Field) and values.get(node.name) is not None]
     return [warning for node in fields if (warning := node.warning(values[node.name]))]
 
 
@@ -146,7 +146,8 @@ def _sent(request: Request, kind: Kind) -> dict[str, str]:
 
 
 def _texts(kind: Kind, values: Mapping[str, Any]) -> dict[str, str]:
-    return {name: values[name] for name in kind.fields if values.get(name) is not None}
+    """Return the texts of a form for values, or for texts that were typed before."""
+    return {name: node.text(values[name]) for name, node in kind.fields.items() if values.get(name) is not None}
 
 
 class DeformTemplates:

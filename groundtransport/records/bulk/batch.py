@@ -50,15 +50,15 @@ def actions(request: Request, collection: Collection) -> list[tuple[str, str]]:
     return found
 
 
-def values_of(action: str) -> dict[str, str]:
-    """Return the values that an action gives to a record; none for a deletion."""
+def values_of(kind: Kind, action: str) -> dict[str, Any]:
+    """Return the values that an action sets in a record, by field name; none for a deletion."""
     name, _equals, code = action.partition("=")
-    return {} if action == DELETE else {name: code}
+    return {} if action == DELETE else {name: kind.fields[name].filter_value(code)}
 
 
 def to_change(kind: Kind, action: str) -> list[Any]:
     """Return the conditions of the records that an action would change at all."""
-    columns = {getattr(kind.model, name): value for name, value in values_of(action).items()}
+    columns = {getattr(kind.model, name): value for name, value in values_of(kind, action).items()}
     return [or_(column.is_(None), column != value) for column, value in columns.items()]
 
 
@@ -84,7 +84,7 @@ def apply(
         elif action == DELETE:
             writer.delete(row)
             report.done.append(name)
-        elif writer.update(row, values_of(action)):
+        elif writer.update(row, values_of(kind, action)):
             report.done.append(name)
         else:
             report.leave(SAME, name)

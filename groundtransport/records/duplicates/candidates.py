@@ -31,16 +31,16 @@ WORDS = 3  # of a name, the longest, that a text must hold
 
 def identifying(kind: Kind) -> list[str]:
     """Return what a company is known by at an airport: a change there is worth another look."""
-    fields = [name for name, field in kind.fields.items() if name == kind.label or field.is_phone or field.is_link]
+    fields = [name for name, field in kind.fields.items() if name == kind.label or field.identifies_by]
     return ["airport_id", *fields]
 
 
 def phones(kind: Kind) -> list[str]:
-    return [name for name, field in kind.fields.items() if field.is_phone]
+    return [name for name, field in kind.fields.items() if field.identifies_by == "phone"]
 
 
 def links(kind: Kind) -> list[str]:
-    return [name for name, field in kind.fields.items() if field.is_link]
+    return [name for name, field in kind.fields.items() if field.identifies_by == "web"]
 
 
 @cache

@@ -81,7 +81,9 @@ def conflict(exception: Conflict, request: Request) -> Response:
             for name, value in merge.values.items()
             if name not in clashing and (name in merge.taken or value != now[name])
         ],
-        "settled": [(name, value or "") for name, value in merge.values.items() if name not in clashing],
+        "settled": [
+            (name, kind.fields[name].text(value)) for name, value in merge.values.items() if name not in clashing
+        ],
         "version": row.version,
         "state": state,
         "action": request.context_path(request.context),
