@@ -19,9 +19,8 @@ COMMANDS = {
 }
 SOME_PLACES = """
 import os
-from pathlib import Path
-from tests.shell import Shell, only_some_places
-only_some_places(Shell(Path("."), os.environ["DATABASE_URL"]))
+from tests.shell import fill_with_some_places
+fill_with_some_places(os.environ["DATABASE_URL"])
 """
 
 

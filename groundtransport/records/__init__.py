@@ -20,7 +20,7 @@ def includeme(config: Configurator) -> None:
     renderer.add_adapter(datetime, lambda moment, _: moment.isoformat())
     config.add_renderer("json", renderer)
     config.add_renderer("rows", lambda _: render_rows)
-    config.add_request_method("groundtransport.records.flash.flash_messages")
+    config.add_request_method("groundtransport.records.duplicates.warnings.flash_messages")
     config.include("groundtransport.records.forms")
     config.scan("groundtransport.records")
 

@@ -15,12 +15,13 @@ from groundtransport import formats
 from groundtransport.db import now
 from groundtransport.i18n import DOMAIN, _
 from groundtransport.records.bulk import batch
+from groundtransport.records.flash import flash
 from groundtransport.records.kind import label_of
 from groundtransport.records.list import columns, pages
 from groundtransport.records.list import query as queries
 from groundtransport.records.search.time_limit import Budget, OutOfTime
 from groundtransport.records.urls import list_url, sent_query
-from groundtransport.records.view_helpers import flash, writer_of
+from groundtransport.records.view_helpers import writer_of
 from groundtransport.resources import Collection
 from groundtransport.security import Permission
 from groundtransport.web.form_data import submitted
@@ -138,7 +139,7 @@ class SeveralViews:
         for record_id in selection.versions.keys() - {row.id for row in rows} if not selection.is_all else ():
             report.leave(batch.GONE, label_of(self.kind, {}, record_id))
         can_undo = action != batch.DELETE or queries.can_restore(self.kind)
-        undo = {"undo": f"/admin/{self.kind.name}/undo", "fields": {"batch": name}} if can_undo else {}
+        undo = {"undo_url": f"/admin/{self.kind.name}/undo", "undo_fields": {"batch": name}} if can_undo else {}
         pluralize = self.request.localizer.pluralize
         if action == batch.DELETE:
             words = pluralize("{} was deleted.", "{} were deleted.", len(report.done), DOMAIN)
@@ -167,8 +168,8 @@ class SeveralViews:
         done, left = len(report.done), sum(map(len, report.left.values()))
         if done:
             count = pluralize("${n} record", "${n} records", done, DOMAIN, {"n": formats.number(done)})
-            href = f"/admin/activity?batch={name}"
-            flash(self.request, words, name=count, href=href, state=self.query.state(), focus=True, **undo)
+            url, state = f"/admin/activity?batch={name}", self.query.state()
+            flash(self.request, words, name=count, url=url, list_state=state, has_focus=True, **undo)
         if left or not done:
             text = pluralize(
                 "${n} record stayed as it was.",
@@ -177,6 +178,6 @@ class SeveralViews:
                 DOMAIN,
                 {"n": formats.number(left)},
             )
-            lines = [f"{translate(reason)}: {names(found)}" for reason, found in report.left.items()]
-            flash(self.request, text, level="warning", lines=lines, focus=not done)
+            lines = tuple(f"{translate(reason)}: {names(labels)}" for reason, labels in report.left.items())
+            flash(self.request, text, level="warning", lines=lines, has_focus=not done)
         return HTTPSeeOther(self.back)

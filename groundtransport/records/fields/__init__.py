@@ -5,6 +5,7 @@ from groundtransport.records.fields.bound import Place
 from groundtransport.records.fields.choices import YesNo
 from groundtransport.records.fields.columns import AmountColumn, DateColumn
 from groundtransport.records.fields.contact import Email, Link, Phone
+from groundtransport.records.fields.hours import OpeningHours
 from groundtransport.records.fields.numbers import Amount, DateField, WholeNumber, declare_amount
 from groundtransport.records.fields.place import AirportCity, AirportField, CityField, StateField
 
@@ -20,6 +21,7 @@ __all__ = [
     "Email",
     "Field",
     "Link",
+    "OpeningHours",
     "Paragraphs",
     "Phone",
     "Place",
