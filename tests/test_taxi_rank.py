@@ -53,7 +53,7 @@ def test_the_example_is_installed_and_works_as_a_kind(empty_database_url: str, t
     assert "groundtransport.records" not in own.revisions()[0].read_text()
     own.run("alembic -c development.ini check")
     own.file("ranks.csv", CSV)
-    assert "1 record" in own.run("groundtransport import taxirank ranks.csv")
+    assert "1 created, 1 refused" in own.run("groundtransport import taxirank ranks.csv")
     assert "at most 2 decimals" in (own.folder / "ranks.errors.csv").read_text()
     own.run("groundtransport sample taxirank --records 3")
     for command in ("check", "audit verify", "audit reconcile", "reindex taxirank"):
