@@ -100,7 +100,7 @@
     if (name === "select") return box(row);
     if (value === null || value === "") return document.createTextNode("");
     const label = (code) => [...form.elements[name].options].find((one) => one.value === code)?.text ?? code;
-    const shown = shownAs[manner](value, terms(header, form), label, row.display[name]);
+    const shown = shownAs[manner](value, terms(header, form), label, row.display?.[name]);
     if (manner === "phone") return shown;
     return isLink ? element("a", { class: "line", href: row.actions.view, "data-view": row.actions.view }, shown) : element("span", { class: "line" }, shown);
   }

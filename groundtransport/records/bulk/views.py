@@ -1,4 +1,4 @@
-"""``POST /admin/<kind>/several``: asks first, then does the same to all that were selected; and its undo."""
+"""Views of bulk actions: ``POST /admin/<kind>/several`` confirms and applies one; ``undo`` reverts it."""
 
 import re
 import secrets
@@ -26,25 +26,25 @@ from groundtransport.resources import Collection
 from groundtransport.security import Permission
 from groundtransport.web.form_data import submitted
 
-NAMED = 10  # records that a page names; of the others it tells the number
+NAMED = 10  # records that a page lists by label; the others are counted
 _BATCH = re.compile(r"(several|undo)-[0-9a-f]{16}", re.ASCII)
 _RECORD = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What was selected: ids with the versions that the person saw, or all that the list's query lets through."""
+    """The selected records: ids with the versions that the user saw, or all matches of the list's query."""
 
     versions: dict[int, int]
     is_all: bool
-    as_of: datetime  # when the person was shown what "all" is
+    as_of: datetime  # the time at which the user saw the matches
 
     def is_stale(self, row: Any) -> bool:
         return bool(row.updated_at > self.as_of if self.is_all else row.version != self.versions[row.id])
 
 
 def selection_of(request: Request) -> Selection:
-    """Return what a form selected; raise HTTPBadRequest for what no form of ours sends."""
+    """Return the selection of a form. Raise HTTPBadRequest if it holds more than ``batch.MOST`` records."""
     found = [_RECORD.fullmatch(text) for text in request.POST.getall("record") if isinstance(text, str)]
     versions = {int(match[1]): int(match[2]) for match in found if match}
     if len(versions) > batch.MOST:
@@ -62,7 +62,7 @@ def _moment(text: str) -> datetime:
 
 
 def names(found: list[str]) -> str:
-    """Return a few names, and how many more there are."""
+    """Return the first labels and the number of the others."""
     more = f" +{formats.number(len(found) - NAMED)}" if len(found) > NAMED else ""
     return ", ".join(found[:NAMED]) + more
 
@@ -76,7 +76,7 @@ class SeveralViews:
 
     @view_config(name="several", renderer="groundtransport:records/templates/bulk.jinja2")
     def several(self) -> Any:
-        """Ask, with 200; with ``confirmed``, do it."""
+        """Render the confirmation; with ``confirmed``, apply the action."""
         sent = submitted(self.request, ("action", "confirmed", "batch"))
         action, selection = sent.get("action", ""), selection_of(self.request)
         words = dict(batch.actions(self.request, self.context)).get(action, "")
@@ -99,7 +99,7 @@ class SeveralViews:
         return HTTPSeeOther(self.back)
 
     def conditions(self, action: str, selection: Selection) -> list[Any]:
-        """Return what the selected records fulfil. Of all that match, those that would not change are left out."""
+        """Return the conditions of the selected records; of all matches, only those that the action would change."""
         model = self.kind.model
         if not selection.is_all:
             return [model.id.in_(selection.versions)]
@@ -149,7 +149,7 @@ class SeveralViews:
 
     @view_config(name="undo", permission=Permission.RESTORE)
     def undo(self) -> Response:
-        """Take back a whole batch, as far as nobody has changed its records since."""
+        """Revert a batch, except for records that were changed after it."""
         name = submitted(self.request, ("batch",)).get("batch", "")
         found = self.request.batch_entries(self.kind, name) if _BATCH.fullmatch(name) else []
         entries = {entry.record_id: entry for entry in found if entry.action in ("update", "delete")}
@@ -163,7 +163,7 @@ class SeveralViews:
         return self.tell(report, undo_name, words, {})
 
     def tell(self, report: batch.Report, name: str, words: str, undo: dict[str, Any]) -> Response:
-        """Say what was done, with a link to its entries in the log, and what was not and why; then the list again."""
+        """Flash the numbers of changed and unchanged records, with reasons, and redirect to the list."""
         pluralize, translate = self.request.localizer.pluralize, self.request.translate
         done, left = len(report.done), sum(map(len, report.left.values()))
         if done:

@@ -97,7 +97,8 @@ class ListViews:
         actions = cache(partial(self.actions, query))  # by the state of a page: rows of a slice may be on several
         for offset, row in enumerate(found.answer["data"], found.start):
             row["DT_RowId"] = f"record-{row['id']}"
-            row["display"] = {node.name: translate(node.shown(row[node.name])) for node in displayed}
+            if displayed:
+                row["display"] = {node.name: translate(node.shown(row[node.name])) for node in displayed}
             row["actions"] = actions(found.state(offset))(row["id"])
         return found.answer
 
