@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from alembic import context
+from sqlalchemy import TypeDecorator
 
 from groundtransport import db, kinds, settings
 from groundtransport.accounts import models as accounts
@@ -17,6 +18,7 @@ from groundtransport.indexes.operations import is_ours
 from groundtransport.security_log import models as security_log
 
 TABLES = (accounts, secondfactor, security_log, audit, kinds.modules())  # importing them defines the metadata
+FIELDS = "groundtransport.records.fields"
 
 
 def engine():
@@ -52,6 +54,13 @@ def in_own_branch(_context: Any, _revision: Any, directives: list[Any]) -> None:
     script.branch_label = None if own else migrations.OWN
 
 
+def render_plainly(item: str, value: Any, _context: Any) -> str | bool:
+    """Render the type of a typed field's column as the SQLAlchemy type it stores: a migration imports no field."""
+    if item == "type" and isinstance(value, TypeDecorator) and type(value).__module__.startswith(FIELDS):
+        return f"sa.{value.impl!r}"
+    return False
+
+
 def run() -> None:
     # Not `begin()`: Alembic opens the transaction, and on SQLite that is BEGIN IMMEDIATE, so two starts do not race.
     with db.write_engine(db.index_build_engine(engine())).connect() as connection:
@@ -62,6 +71,7 @@ def run() -> None:
             compare_type=True,
             include_name=partial(is_ours, tables=db.Base.metadata.tables),
             transaction_per_migration=False,
+            render_item=render_plainly,
             process_revision_directives=in_own_branch,
         )
         with context.begin_transaction():

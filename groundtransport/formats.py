@@ -4,6 +4,7 @@ The scripts use the same formats with ``Intl`` (``static/texts.js``). Times use 
 """
 
 from datetime import date, datetime
+from decimal import Decimal
 
 from babel.dates import format_date, format_skeleton
 from babel.numbers import format_decimal
@@ -20,6 +21,11 @@ def _language() -> str:
 def number(value: int) -> str:
     """Return a number with the separators of the language: ``6,000`` in English, ``6.000`` in Spanish."""
     return format_decimal(value, locale=_language())
+
+
+def decimal(value: Decimal, scale: int) -> str:
+    """Return a decimal number with ``scale`` decimals: ``1,250.50`` in English, ``1.250,50`` in Spanish."""
+    return format_decimal(value, format=f"#,##0.{'0' * scale}" if scale else "#,##0", locale=_language())
 
 
 def day(value: date) -> str:

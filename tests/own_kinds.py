@@ -19,9 +19,8 @@ COMMANDS = {
 }
 SOME_PLACES = """
 import os
-from pathlib import Path
-from tests.shell import Shell, only_some_places
-only_some_places(Shell(Path("."), os.environ["DATABASE_URL"]))
+from tests.shell import fill_with_some_places
+fill_with_some_places(os.environ["DATABASE_URL"])
 """
 
 
@@ -47,10 +46,27 @@ class OwnCode:
             cached.unlink()
         return file
 
+    def kind(self, name: str, code: str) -> None:
+        """Add a kind as an installed package would: the module ``groundtransport_<name>`` and its entry point."""
+        self.file(f"groundtransport_{name}.py", code)
+        self.file(f"groundtransport_{name}-1.0.dist-info/METADATA", f"Name: groundtransport-{name}\nVersion: 1.0\n")
+        entry = f"[groundtransport.kinds]\n{name} = groundtransport_{name}\n"
+        self.file(f"groundtransport_{name}-1.0.dist-info/entry_points.txt", entry)
+
+    def install(self, source: Path) -> None:
+        """Install a package from its source folder beside the copy, by pip, without its dependencies."""
+        options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--upgrade")
+        pip = [sys.executable, "-W", "ignore", "-m", "pip", "install", *options, "--target", str(self.folder)]
+        done = subprocess.run([*pip, str(source)], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+
     def run(self, line: str, *, fails: bool = False) -> str:
         """Run a command line of the README, and return what it printed."""
         program, *words = re.findall(r'"[^"]*"|\S+', line)
         words = [word.strip('"') for word in words]
+        if program.endswith("pip") and words[0] == "install":
+            self.install(self.folder / words[1])
+            return ""
         return self.python(COMMANDS[program.removeprefix(".venv/bin/")], *words, fails=fails)
 
     def python(self, program: str, *words: str, fails: bool = False) -> str:
@@ -71,10 +87,10 @@ class OwnCode:
         return sorted((self.folder / "alembic" / "own").glob("*.py"), key=lambda file: file.stat().st_mtime)
 
 
-def readme_kind() -> tuple[str, str, list[str]]:
-    """Return the README's own kind: the path of its file, its text, and the commands that follow."""
+def readme_kind() -> tuple[dict[str, str], list[str]]:
+    """Return the README's own kind: the texts of its files by path, and the commands that follow."""
     section = (ROOT / "README.md").read_text().split("## Add a kind")[1].split("\n## ")[0]
-    path = re.findall(r"`(groundtransport/kinds/\w+\.py)`", section)[0]
-    code = re.findall(r"```python\n(.*?)```", section, re.DOTALL)[0]
+    paths = re.findall(r"`(shuttle/[\w.]+)`", section)
+    texts = re.findall(r"```(?:python|toml)\n(.*?)```", section, re.DOTALL)
     commands = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)[0].splitlines()
-    return path, code, [line.partition("  #")[0] for line in commands]
+    return dict(zip(paths, texts, strict=True)), [line.partition("  #")[0] for line in commands]

@@ -80,22 +80,25 @@ def ready(own: OwnCode) -> str:
 
 def add(own: OwnCode, name: str, code: str) -> None:
     """Add another kind like the README's, and follow the README."""
-    own.file(f"groundtransport/kinds/{name}.py", code.replace("shuttle", name).replace("Shuttle", name.title()))
+    own.kind(name, code.replace("shuttle", name).replace("Shuttle", name.title()))
     own.run(f'.venv/bin/alembic -c development.ini revision --autogenerate -m "{name}"')
     own.run(".venv/bin/groundtransport init")
 
 
 def test_two_kinds_and_an_upgrade_of_ours_between_them(own: OwnCode, engine: Engine) -> None:
-    path, code, commands = readme_kind()
+    files, commands = readme_kind()
     newest = max(file.name[:4] for file in (own.folder / "alembic" / "versions").glob("*.py"))
     following = f"{int(newest) + 1:04}"
     own.load_some_places()
     own.run(".venv/bin/groundtransport init")
     without = parts(engine)
 
-    own.file(path, code)
+    for path, content in files.items():
+        own.file(path, content)
+    install, *others = commands
+    own.run(install)
     assert "No migration makes the table of shuttle" in own.run("groundtransport init", fails=True)
-    for command in commands:
+    for command in others:
         own.run(command)
     assert "table shuttle" in parts(engine) or "column shuttle.id" in parts(engine)
     (first,) = own.revisions()
@@ -107,7 +110,7 @@ def test_two_kinds_and_an_upgrade_of_ours_between_them(own: OwnCode, engine: Eng
     assert ready(own) == "200"
     assert migrations.current(engine) == {first.name.split("_")[0], following}
 
-    add(own, "minibus", code)
+    add(own, "minibus", files["shuttle/groundtransport_shuttle.py"])
     first, second = own.revisions()
     assert migrations.current(engine) == {second.name.split("_")[0]}
     assert ready(own) == "200"

@@ -45,7 +45,7 @@ KIND = Kind(
 @pytest.mark.parametrize("filters", ['{"note": ("note",)}', "{}"])
 def test_a_kind_of_one_text_lives_through_every_page(empty_database_url: str, tmp_path: Path, filters: str) -> None:
     own = OwnCode(tmp_path, empty_database_url)
-    own.file("groundtransport/kinds/stop.py", STOP.replace("{filters}", filters))
+    own.kind("stop", STOP.replace("{filters}", filters))
     assert "lived" in own.python("from tests.test_small_kind import live; live()").splitlines()
     for command in ("check", "audit verify", "audit reconcile", "reindex stop"):
         own.run(f"groundtransport {command}")
@@ -60,6 +60,18 @@ def test_a_kind_of_one_text_lives_through_every_page(empty_database_url: str, tm
 
 
 def live() -> None:
+    site = start(os.environ["DATABASE_URL"], "stops")
+    client = site.client()
+    assert client.get("/readyz").status_int == 200
+    is_made_and_found(site, client)
+    is_changed(site, client)
+    is_deleted_and_restored(client)
+    is_changed_with_others(client)
+    print("lived")
+
+
+def start(url: str, message: str) -> Any:
+    """Migrate, write and apply the revision of the installed kinds, add two airports, and start the application."""
     import groundtransport
     from groundtransport import db, settings
     from groundtransport.accounts import users
@@ -71,12 +83,11 @@ def live() -> None:
     from tests.site import ENVIRON, PASSWORD, Site, app_settings
 
     assert Path.cwd() in Path(groundtransport.__file__).parents, "this must run on the copy"
-    url = os.environ["DATABASE_URL"]
     engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
     migrations.upgrade(engine)
     from alembic import command
 
-    command.revision(migrations.config(engine), "stops", autogenerate=True)
+    command.revision(migrations.config(engine), message, autogenerate=True)
     with db.transaction(engine) as dbsession:
         codes = ("JFK", "LHR")
         loading.refresh_airports(dbsession, (row for row in loading.packaged_airports() if row["code"] in codes))
@@ -89,13 +100,7 @@ def live() -> None:
     site = Site.__new__(Site)  # without the whole world's airports
     site.url, site.app_settings = url, app_settings(url)
     site.start()
-    client = site.client()
-    assert client.get("/readyz").status_int == 200
-    is_made_and_found(site, client)
-    is_changed(site, client)
-    is_deleted_and_restored(client)
-    is_changed_with_others(client)
-    print("lived")
+    return site
 
 
 def is_made_and_found(site: Any, client: Any) -> None:

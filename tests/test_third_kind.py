@@ -1,16 +1,17 @@
-"""A third kind is one new file and its migration: in a copy of the code, started as it stands there, over HTTP.
+"""A third kind is one new module with an entry point, and its migration: in a copy of the code, over HTTP.
 
 The copy runs in a process of its own, so that its table is none of the other tests'.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.own_kinds import OwnCode
 
 pytestmark = pytest.mark.slow
 
@@ -58,10 +59,7 @@ KIND = Kind(
 
 
 def test_one_new_file_and_its_migration_are_a_whole_kind(empty_database_url: str, tmp_path: Path) -> None:
-    for folder in ("groundtransport", "alembic"):
-        leave = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / folder, tmp_path / folder, symlinks=True, ignore=leave)
-    (tmp_path / "groundtransport" / "kinds" / "shuttle.py").write_text(SHUTTLE)
+    OwnCode(tmp_path, empty_database_url).kind("shuttle", SHUTTLE)
 
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", "from tests.test_third_kind import live; live()"],

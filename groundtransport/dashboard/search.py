@@ -78,5 +78,5 @@ def _details(kind: Kind, row: dict[str, Any]) -> list[str]:
     """Return the values that identify a record besides its label: the list's columns, its place and its phone."""
     last = [name for name in (kind.place, kind.phone) if name]
     apart = {"airport_name", kind.label, *last}
-    names = [name for name in kind.columns if name not in apart and not kind.fields[name].choices]
-    return [kind.fields[name].shown(row[name]) for name in (*names, *last) if row[name]]
+    names = [name for name in kind.columns if name not in apart and not kind.fields[name].filter_control]
+    return [kind.fields[name].shown(row[name]) for name in (*names, *last) if row[name] is not None]

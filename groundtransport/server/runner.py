@@ -19,6 +19,7 @@ from waitress.server import BaseWSGIServer
 
 from groundtransport.i18n import translated
 from groundtransport.records.search.layout import why_not_ready
+from groundtransport.security_log.log import write_counts
 from groundtransport.server.channel import Channel
 from groundtransport.server.listening import StartError, listen
 from groundtransport.server.shutdown import (

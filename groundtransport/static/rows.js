@@ -67,6 +67,7 @@
     airport: (value, words) =>
       together(element("span", { class: "tag", translate: "no" }, marked(value.slice(-4, -1), words)), " ", marked(value.slice(0, -6), words)),
     phone: (value, words) => element("a", { href: telephone(value) }, marked(value, words, true)),
+    display: (value, words, label, text) => marked(text, words),
     choice: (value, words, label) => element("span", { class: `badge status-${value}` }, label(value)),
   };
 
@@ -97,9 +98,9 @@
     const { name, shownAs: manner } = header.dataset;
     if (name === "actions") return actions(row);
     if (name === "select") return box(row);
-    if (!value) return document.createTextNode("");
+    if (value === null || value === "") return document.createTextNode("");
     const label = (code) => [...form.elements[name].options].find((one) => one.value === code)?.text ?? code;
-    const shown = shownAs[manner](value, terms(header, form), label);
+    const shown = shownAs[manner](value, terms(header, form), label, row.display?.[name]);
     if (manner === "phone") return shown;
     return isLink ? element("a", { class: "line", href: row.actions.view, "data-view": row.actions.view }, shown) : element("span", { class: "line" }, shown);
   }

@@ -82,7 +82,7 @@ def _askable(kind: Kind, values: Mapping[str, Any]) -> dict[str, str]:
 def _more(kind: Kind, values: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what people tell two records of one company apart by."""
     names = [name for name in kind.columns if name not in ("airport_name", kind.label)]
-    return tuple(kind.fields[name].shown(values[name]) for name in names if values[name])
+    return tuple(kind.fields[name].shown(values[name]) for name in names if values[name] is not None)
 
 
 class _Keys:

@@ -33,7 +33,8 @@ class Viewed:
 
 def shown_fields(context: AnyRecord) -> list[tuple[Any, Any]]:
     """Return the fields that have a value, each with it."""
-    return [(node, value) for name, node in context.kind.fields.items() if (value := getattr(context.row, name))]
+    values = ((node, getattr(context.row, name)) for name, node in context.kind.fields.items())
+    return [(node, value) for node, value in values if value is not None]
 
 
 def viewed(request: Request, collection: Collection, page: pages.Page) -> Viewed | None:

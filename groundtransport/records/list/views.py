@@ -92,9 +92,13 @@ class ListViews:
         if query.too_long:
             return self.problem(query)
         found = pages.datatables(self.request.dbsession, self.kind, query, self.request)
+        displayed = [node for node in self.kind.fields.values() if node.shown_as == "display"]
+        translate = self.request.translate
         actions = cache(partial(self.actions, query))  # by the state of a page: rows of a slice may be on several
         for offset, row in enumerate(found.answer["data"], found.start):
             row["DT_RowId"] = f"record-{row['id']}"
+            if displayed:
+                row["display"] = {node.name: translate(node.shown(row[node.name])) for node in displayed}
             row["actions"] = actions(found.state(offset))(row["id"])
         return found.answer
 

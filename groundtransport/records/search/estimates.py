@@ -32,7 +32,7 @@ class EstimatingSearch(ScanSearch):
     @property
     def is_of_fields(self) -> bool:
         """Whether a field must hold or lack something: the planner guesses of the whole texts."""
-        return any(how in ("filter", "phone", "lacks") for how, _, _ in self.wanted.shape)
+        return any(how in ("filter", "phone", "lacks", "from", "to") for how, _, _ in self.wanted.shape)
 
     @property
     def engine(self) -> Engine:

@@ -21,7 +21,9 @@ def lacks(kind: Kind, name: str) -> ColumnElement[bool]:
 def group_conditions(kind: Kind, wanted: Wanted) -> list[ColumnElement[bool]]:
     """Return the conditions by exact value, in the form that the indexes of the sorts know; ``values`` fill them."""
     columns = kind.model.__table__.c
-    return [sort_key(columns[name]) == bindparam(f"of_{name}", type_=Text()) for name in wanted.groups]
+    keys = {name: sort_key(columns[name]) for name in wanted.groups}
+    types = {name: Text() if key is not columns[name] else key.type for name, key in keys.items()}
+    return [key == bindparam(f"of_{name}", type_=types[name]) for name, key in keys.items()]
 
 
 def texts(kind: Kind, wanted: Wanted, *, indexed: bool = False) -> list[ColumnElement[bool]]:
@@ -57,6 +59,10 @@ def _condition(kind: Kind, manner: TermMatch, number: int, *, indexed: bool) -> 
     how, name, is_long = manner
     if how == "lacks":
         return lacks(kind, name)
+    if how in ("from", "to"):
+        end = kind.model.__table__.c[name]
+        bound: Any = bindparam(f"bound_{number}", type_=end.type)
+        return end >= bound if how == "from" else end <= bound
     text, other = f"text_{number}", f"digits_{number}"
     column, phones = kind.model.__table__.c.search_text, len(kind.filters) + 2
     condition = _holds(column, text, indexed=indexed and is_long)

@@ -6,18 +6,18 @@ exact value which airport a record is at and which of a few values it has, so th
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from groundtransport.records.kind import Kind
-from groundtransport.records.list.query import MISSING, TEXT_MAX, ListQuery, choices
+from groundtransport.records.list.query import MISSING, TEXT_MAX, ListQuery, choices, ranges
 from groundtransport.text import FIELD, MARK, PART, digits, fold
 
 TERMS_MAX = 16  # words that the index is asked for, the longest first; the texts are asked for all
 PHONE_MIN = 7  # characters of a telephone number that hardly any other has
 INDEXED = 3  # the index knows pieces of three characters: shorter words must be looked for in the texts
-# How a word or a filter is looked for: "word", "number", "filter", "phone" or "lacks"; the filter's name; and
+# How a word or a filter is looked for: "word", "number", "filter", "phone", "lacks", "from" or "to"; its name; and
 # whether the index knows the text, which is long enough for it.
 TermMatch = tuple[str, str, bool]
 SHORT_WORD: TermMatch = ("word", "", False)
@@ -28,17 +28,23 @@ def search_text(kind: Kind, values: Mapping[str, Any]) -> str:
     """Return the ``search_text`` of a record with these values (its fields and ``airport_code``)."""
     parts = [fold(values["airport_name"])]
     for fields in kind.filters.values():
-        parts.append(FIELD.join(fold(values.get(name) or "") for name in fields))
-    parts.append(FIELD.join(digits(fold(values.get(name) or "")) for name in phones(kind)))
-    marks = [fold(values["airport_code"]), *(_mark(kind, name, values.get(name)) for name in choices(kind))]
+        parts.append(FIELD.join(fold(kind.fields[name].search_text(values.get(name))) for name in fields))
+    parts.append(FIELD.join(digits(fold(kind.fields[name].search_text(values.get(name)))) for name in phones(kind)))
+    marks = [fold(values["airport_code"]), *_marks(kind, values)]
     parts.append(MARK + "".join(mark + MARK for mark in marks if mark))
     return PART.join(parts)
 
 
-def _mark(kind: Kind, name: str, value: str | None) -> str:
+def _marks(kind: Kind, values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the facet token of each choice that a record holds."""
+    for name in choices(kind):
+        yield from (_mark(kind, name, code) for code in kind.fields[name].codes(values.get(name)))
+
+
+def _mark(kind: Kind, name: str, code: str) -> str:
     """Return two control characters, which no word can hold, for one of a field's choices; "" for what is none."""
-    codes = [code for code, _ in kind.fields[name].choices]
-    return chr(1 + choices(kind).index(name)) + chr(1 + codes.index(value)) if value in codes else ""
+    codes = [known for known, _ in kind.fields[name].choices]
+    return chr(1 + choices(kind).index(name)) + chr(1 + codes.index(code)) if code in codes else ""
 
 
 @dataclass(frozen=True)
@@ -53,8 +59,8 @@ class Wanted:
 
     terms: tuple[tuple[str, ...], ...] = ()
     shape: tuple[TermMatch, ...] = ()
-    values: Mapping[str, str] = field(default_factory=dict)
-    groups: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+    groups: Mapping[str, Any] = field(default_factory=dict)
     marks: tuple[str, ...] = ()  # the terms of ``groups``
     pieces: tuple[str, ...] = ()  # of texts, for the planner's guess
     short: tuple[str, ...] = ()  # words that the index does not know as such
@@ -80,13 +86,15 @@ def wanted(kind: Kind, query: ListQuery) -> Wanted:
         return Wanted(is_impossible=True)
     found = [_word(word) for word in _words(query.q)]
     for name, text in query.filters.items():
-        if not _is_group(kind, name):
+        if name in ranges(kind):
+            found += _range(kind, name, text)
+        elif not _is_group(kind, name):
             found.append(_Piece(("lacks", text, False), "") if name == MISSING else _filter(kind, name, text))
     terms = [piece.term for piece in found if piece.term]
     return Wanted(
         terms=tuple(sorted(terms, key=lambda term: -len(min(term, key=len)))[:TERMS_MAX]),
         shape=tuple(piece.manner for piece in found),
-        values={**_values(found), **{f"of_{name}": value.lower() for name, value in groups.items()}},
+        values={**_values(found), **{f"of_{name}": _lowered(value) for name, value in groups.items()}},
         pieces=(*marks, *(piece.digits or piece.text for piece in found if piece.text)),
         groups=groups,
         marks=marks,
@@ -96,10 +104,12 @@ def wanted(kind: Kind, query: ListQuery) -> Wanted:
     )
 
 
-def _values(pieces: Iterable["_Piece"]) -> dict[str, str]:
-    values: dict[str, str] = {}
+def _values(pieces: Iterable["_Piece"]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
     for number, piece in enumerate(pieces):
         values |= valued(f"text_{number}", piece.text)
+        if piece.bound is not None:
+            values[f"bound_{number}"] = piece.bound
         if piece.digits:
             values |= valued(f"digits_{number}", piece.digits)
     return values
@@ -121,19 +131,34 @@ class _Piece:
     term: tuple[str, ...] = ()
     is_exact: bool = False
     is_impossible: bool = False
+    bound: Any = None  # the value of one end of a range
 
 
 def _is_group(kind: Kind, name: str) -> bool:
     return name == "airport_code" or name in choices(kind)
 
 
-def _group(kind: Kind, name: str, text: str) -> tuple[str, str, str]:
+def _range(kind: Kind, name: str, text: str) -> list[_Piece]:
+    """Return the conditions of a range filter, one for each end."""
+    ends = kind.fields[name].range_of(text)
+    if ends is None:
+        return [_Piece(("from", name, False), "", is_impossible=True)]
+    pairs = zip(("from", "to"), ends, strict=True)
+    return [_Piece((how, name, False), "", bound=bound) for how, bound in pairs if bound is not None]
+
+
+def _lowered(value: Any) -> Any:
+    """Return a value as the index of its column's sort holds it."""
+    return value.lower() if isinstance(value, str) else value
+
+
+def _group(kind: Kind, name: str, text: str) -> tuple[str, Any, str]:
     """Return a filter by exact value: its column, the value as it is stored, and its mark; "" for none there is."""
     if name == "airport_code":
         code = text.upper()
         return name, code, fold(code) if code.isascii() and code.isalnum() and len(code) == 3 else ""
-    value = text.casefold()
-    return name, value, _mark(kind, name, value)
+    choice = text.casefold()
+    return name, kind.fields[name].filter_value(choice), _mark(kind, name, choice)
 
 
 def airport_mark(wanted: Wanted) -> str:
@@ -212,4 +237,4 @@ def _filter(kind: Kind, name: str, text: str) -> _Piece:
 
 def phones(kind: Kind) -> Iterable[str]:
     """Return the names of the fields whose digits make the part of telephone numbers."""
-    return [name for name, node in kind.fields.items() if getattr(node, "is_phone", False)]
+    return [name for name, node in kind.fields.items() if node.searches_digits]
