@@ -36,6 +36,11 @@ SEEN = """() => {
     });
 }"""
 
+CLEAR_OF_FOOT = """() => {
+    const [focused, foot] = [document.activeElement, document.querySelector(".form-foot")];
+    return foot.contains(focused) || focused.getBoundingClientRect().bottom <= foot.getBoundingClientRect().top;
+}"""
+
 
 def names(page: Page) -> Locator:
     return page.locator("#records tbody .col-company_name")
@@ -57,9 +62,10 @@ def real_names(office: Client) -> None:
 # A desk
 
 
-def test_a_laptop_shows_fourteen_rows_and_nine_of_ten_whole_names(visit: Visit, office: Client) -> None:
+@pytest.mark.parametrize("locale", ["en-US", "es-ES"])
+def test_a_laptop_shows_fourteen_rows_and_nine_of_ten_whole_names(visit: Visit, office: Client, locale: str) -> None:
     real_names(office)
-    page = visit(screen=LAPTOP)
+    page = visit(screen=LAPTOP, locale=locale)
     page.goto(f"{LIST}?q=kennedy")
 
     assert page.locator("#records tbody tr").evaluate_all(IN_VIEW) >= 14
@@ -193,6 +199,15 @@ def test_the_list_can_be_paged_from_above(visit: Visit, site: Site, script: bool
 
 
 # A phone
+
+
+def test_the_foot_of_a_form_does_not_cover_the_focus_on_a_phone(visit: Visit, office: Client) -> None:
+    page = visit(screen=PHONE)
+    page.goto(office.edit_link(KIND, office.create(KIND, company_name="Alpha")))
+    expect(page.get_by_role("combobox", name="Airport")).to_be_focused()
+    for _ in range(14):
+        page.keyboard.press("Tab")
+        page.wait_for_function(CLEAR_OF_FOOT)
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
