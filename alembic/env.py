@@ -1,4 +1,4 @@
-"""Alembic's entry: the tables of every feature and kind, on the engine given, or on the ini's database."""
+"""Alembic's environment: the metadata of all features and kinds, on a given engine or on the ini's database."""
 
 import os
 from functools import partial
@@ -21,34 +21,34 @@ TABLES = (accounts, secondfactor, security_log, audit, kinds.modules())  # impor
 FIELDS = "groundtransport.records.fields"
 
 
-def engine():
-    """The engine that the package hands over, else the one of ``alembic -c FILE.ini``."""
-    given = context.config.attributes.get("engine")
-    if given is not None:
-        return given
+def get_engine():
+    """Return the engine that ``migrations.config`` sets, or else that of ``alembic -c FILE.ini``."""
+    engine = context.config.attributes.get("engine")
+    if engine is not None:
+        return engine
     fileConfig(context.config.config_file_name, disable_existing_loggers=False)
     ini = context.config.file_config
     return db.make_engine(settings.read(dict(ini.items("app:main", raw=False)), os.environ))
 
 
 def folders() -> list[Path]:
-    """Return the version locations; where the ini names none, Alembic looks beside this file alone."""
+    """Return the version locations; the folder ``versions`` beside this file if the ini names none."""
     names = context.config.get_version_locations_list() or [str(Path(__file__).parent / "versions")]
     return [migrations.folder_of(name) for name in names]
 
 
 def in_own_branch(_context: Any, _revision: Any, directives: list[Any]) -> None:
-    """Put a new revision for which no place was named into the deployment's own branch, in the last version location.
+    """Add a new revision to the deployment's own branch, in the last version location, unless a path is given.
 
-    It depends on our newest revision. One of ours names its place: ``--head 0014 --rev-id 0015 --version-path
-    groundtransport/migrations/versions``.
+    It depends on the newest revision of the service. A revision of the service itself needs the options ``--head 0014
+    --rev-id 0015 --version-path groundtransport/migrations/versions``.
     """
-    places, script = folders(), directives[0]
-    if len(places) < 2 or script.head not in (None, "head") or script.version_path:
+    locations, script = folders(), directives[0]
+    if len(locations) < 2 or script.head not in (None, "head") or script.version_path:
         return
     heads = context.script.get_revisions("heads")
     own = [head.revision for head in heads if migrations.OWN in head.branch_labels]
-    script.version_path = str(places[-1])
+    script.version_path = str(locations[-1])
     script.depends_on = [head.revision for head in heads if head.revision not in own] or None
     script.head = own or "base"
     script.branch_label = None if own else migrations.OWN
@@ -62,8 +62,10 @@ def render_plainly(item: str, value: Any, _context: Any) -> str | bool:
 
 
 def run() -> None:
-    # Not `begin()`: Alembic opens the transaction, and on SQLite that is BEGIN IMMEDIATE, so two starts do not race.
-    with db.write_engine(db.index_build_engine(engine())).connect() as connection:
+    """Run the migrations."""
+    # Not `begin()`: Alembic begins the transaction. On SQLite write_engine makes it BEGIN IMMEDIATE, so two processes
+    # that migrate at once run one after the other.
+    with db.write_engine(db.index_build_engine(get_engine())).connect() as connection:
         context.configure(
             connection=connection,
             target_metadata=db.Base.metadata,

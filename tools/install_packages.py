@@ -1,8 +1,8 @@
-"""Install packages into an environment by its pip, and print each one's name meanwhile; used by the Makefile.
+"""Install packages into a virtual environment with pip, and print the name of each; used by the Makefile.
 
-``PYTHON tools/install_packages.py ENVIRONMENT -r requirements.lock`` passes the words after the environment to
-``pip install``. pip's own output goes to ENVIRONMENT/install.log. On failure: one sentence, and exit code 1.
-It runs before anything is installed, so it needs the standard library alone.
+``PYTHON tools/install_packages.py ENVIRONMENT -r requirements.lock`` passes the arguments after the environment to
+``pip install``. The output of pip is written to ENVIRONMENT/install.log. On failure it prints the reason in one
+sentence and exits with 1. It runs before anything is installed, so it uses only the standard library.
 """
 
 import re
@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What pip prints (the name in the group), and the line that stands for it; a line is printed once.
+# Patterns of pip's output, with the name in the group, and the line to print instead; each line is printed once.
 STEPS = (
     (r"Collecting ([A-Za-z0-9._-]+)", "  {}"),
     (r"Processing \S*/([A-Za-z0-9._]+)-\d\S*\.whl", "  {}"),
@@ -19,7 +19,7 @@ STEPS = (
     (r"  Building (editable) for groundtransport", "  the front end, by npm"),
     (r"WARNING: (Retrying)", "  ... no answer; trying again"),
 )
-# What pip, npm or our setup.py prints, and what it means; the first that is found counts.
+# Patterns of the output of pip, npm or setup.py, and the reason of failure; the first match counts.
 REASONS = (
     (r"No space left on device", "the disk is full."),
     (r"npm could not fetch the front end", "npm could not fetch the front end; can its registry be reached?"),
@@ -32,20 +32,20 @@ REASONS = (
 )
 
 
-def main(environment: Path, words: list[str]) -> int:
-    """Install; return the exit code."""
+def main(environment: Path, arguments: list[str]) -> int:
+    """Run ``pip install`` with the arguments; return the exit code."""
     log = environment / "install.log"
     command = [str(environment / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    command += ["--progress-bar", "off", "--no-color", *words]
+    command += ["--progress-bar", "off", "--no-color", *arguments]
     with (
-        log.open("w", encoding="utf-8", errors="replace") as kept,
-        subprocess.Popen(  # nosec B603 # pip, with the words of our Makefile
+        log.open("w", encoding="utf-8", errors="replace") as log_file,
+        subprocess.Popen(  # nosec B603 # pip, with the arguments of the Makefile
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace"
         ) as pip,
     ):
         printed = {""}
         for line in pip.stdout or ():
-            kept.write(line)
+            log_file.write(line)
             if (step := step_of(line)) not in printed:
                 printed.add(step)
                 print(step, flush=True)
@@ -55,7 +55,7 @@ def main(environment: Path, words: list[str]) -> int:
 
 
 def step_of(line: str) -> str:
-    """Return the line to print for a line of pip, or ""."""
+    """Return the line to print for a line of pip's output; "" for none."""
     for pattern, step in STEPS:
         if match := re.match(pattern, line):
             return step.format(match[1])
@@ -63,8 +63,8 @@ def step_of(line: str) -> str:
 
 
 def reason_of(output: str) -> str:
-    """Return what made pip fail, in words."""
-    return next((reason for pattern, reason in REASONS if re.search(pattern, output)), "pip could not do it.")
+    """Return the reason of a failure, from the output of pip."""
+    return next((reason for pattern, reason in REASONS if re.search(pattern, output)), "pip reported an error.")
 
 
 if __name__ == "__main__":
