@@ -7,10 +7,11 @@ import click
 from sqlalchemy.orm import Session
 
 from groundtransport import db, kinds
-from groundtransport.audit import checkpoints, maintenance, protection
+from groundtransport.audit import checkpoints, protection
+from groundtransport.audit.integrity import maintenance
+from groundtransport.audit.integrity.reconcile import reconcile as find_disagreements
+from groundtransport.audit.integrity.verify import verify as verify_log
 from groundtransport.audit.models import AuditHead
-from groundtransport.audit.reconcile import reconcile as find_disagreements
-from groundtransport.audit.verify import verify as verify_log
 from groundtransport.cli.context import CommandContext, pass_command_context
 from groundtransport.cli.param_types import Age
 from groundtransport.security_log import verification

@@ -9,8 +9,8 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from groundtransport.audit.chain import text_of
+from groundtransport.audit.integrity.verify import entries, read_marks, verify
 from groundtransport.audit.models import ARCHIVE, ROTATE, AdminActivity, AuditHead, AuditMark
-from groundtransport.audit.verify import entries, read_marks, verify
 from groundtransport.db import now
 from groundtransport.db.functions import advisory_lock
 from groundtransport.signing import Key, extend_digest

@@ -7,7 +7,7 @@ from sqlalchemy import and_, case, func, not_, or_, select, union
 from sqlalchemy.orm import Session
 
 from groundtransport.accounts.models import AdminUser
-from groundtransport.audit import replay
+from groundtransport.audit.integrity import replay
 from groundtransport.audit.models import ARCHIVE, AdminActivity, AuditMark
 from groundtransport.security_log.events import Event
 from groundtransport.security_log.models import SecurityEvent
