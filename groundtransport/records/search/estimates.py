@@ -41,7 +41,8 @@ class EstimatingSearch(ScanSearch):
     @property
     def key(self) -> Hashable:
         """What a guess is about."""
-        return self.kind.name, *self.counted, self.wanted.shape, *self.wanted.pieces
+        bounds = (value for name, value in self.wanted.values.items() if name.startswith("bound_"))
+        return self.kind.name, *self.counted, self.wanted.shape, *self.wanted.pieces, *bounds
 
     def look_around(self) -> None:
         """Find out how many live records there are, the planner's guess of how many match, and how many can at most.
