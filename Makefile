@@ -45,7 +45,7 @@ bench: .venv/tested ## Measure it and write docs/performance.md (PEERS=FOLDER be
 docs: .venv/ready ## Renew the pages of docs/ that are read off the application
 	$(BIN)/groundtransport permissions > docs/permissions.md.new && mv docs/permissions.md.new docs/permissions.md
 
-pictures: .venv/tested ## Take the README's pictures anew (needs Chromium)
+pictures: .venv/tested ## Take the pictures of README and of the guide anew (needs Chromium)
 	$(BIN)/python -W ignore -m tests.browser.pictures
 
 lock: ## Renew the lock files from setup.cfg (needs uv)

@@ -31,6 +31,7 @@ def main(global_config: dict[str, str], **ini: str) -> Any:
         config.include("groundtransport.audit")
         config.include("groundtransport.after_commit")
         config.include("groundtransport.dashboard")
+        config.include("groundtransport.help")
         config.include("groundtransport.web.tweens")
         config.include("groundtransport.web.request.complete")
         return config.make_wsgi_app()
