@@ -45,7 +45,7 @@ bench: .venv/tested ## Run the benchmark and write docs/performance.md (PEERS=FO
 docs: .venv/ready ## Write the pages of docs/ that are generated from the application
 	$(BIN)/groundtransport permissions > docs/permissions.md.new && mv docs/permissions.md.new docs/permissions.md
 
-pictures: .venv/tested ## Take the README's screenshots (needs Chromium)
+pictures: .venv/tested ## Take the pictures of README and of the guide again (needs Chromium)
 	$(BIN)/python -W ignore -m tests.browser.pictures
 
 lock: ## Update the lock files from setup.cfg (needs uv)

@@ -32,6 +32,7 @@ def main(global_config: dict[str, str], **ini: str) -> Any:
         config.include("groundtransport.audit")
         config.include("groundtransport.after_commit")
         config.include("groundtransport.dashboard")
+        config.include("groundtransport.help")
         config.include("groundtransport.web.tweens")
         return config.make_wsgi_app()
 

@@ -35,7 +35,7 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("records",),
     ("kinds",),
     ("audit", "transfer"),
-    ("dashboard",),
+    ("dashboard", "help"),
     ("cli", "server"),
     ("__init__",),
 )
