@@ -26,7 +26,7 @@ def purge(context: CommandContext, older_than: timedelta, yes: bool) -> None:  #
     with db.transaction(context.engine) as dbsession:
         numbers = [dbsession.scalar(select(func.count()).select_from(_old(kind, until).subquery())) for kind in kinds]
     if not any(numbers):
-        click.echo("No deleted record is that old.")
+        click.echo("Nothing to remove: no deleted record is that old.")
         return
     what = ", ".join(f"{number:,} {kind.plural.lower()}" for kind, number in zip(kinds, numbers, strict=True) if number)
     if not yes:
