@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import Any, Self
 
 import pyramid_retry
-from psycopg import ClientCursor, OperationalError
 from psycopg import Connection as DriverConnection
+from psycopg import OperationalError
 from psycopg.errors import ConnectionTimeout, ReadOnlySqlTransaction
 from sqlalchemy import Connection, Dialect, Engine, event
 from sqlalchemy.exc import InvalidatePoolError
@@ -109,22 +109,11 @@ def listen(engine: Engine) -> None:
 def _begin(connection: Connection) -> None:
     options = connection.get_execution_options()
     wait = options.get("wait")
-    if wait is not None:
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(wait * 1000))}")  # 0 would mean for ever
+    limits = [] if wait is None else [f"lock_timeout = {max(1, int(wait * 1000))}"]  # 0 would mean no limit
     if not options.get("durable", True):
-        connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
-
-
-def in_one_go(connection: Connection, wait: float, statement: str, values: list[Any]) -> None:
-    """Run a statement in a short transaction of its own that no disk is waited for: one round trip in place of five.
-
-    The connection is in autocommit: what is sent as one text is one transaction, and its limits end with it.
-    """
-    limits = "SELECT set_config('lock_timeout', %s, true), set_config('synchronous_commit', 'off', true)"
-    driver: Any = connection.connection.driver_connection
-    with ClientCursor(driver) as cursor:
-        whole = cursor.mogrify(f"{limits}; {statement}", [str(max(1, int(wait * 1000))), *values])
-    connection.exec_driver_sql(whole, execution_options={"no_parameters": True})
+        limits.append("synchronous_commit = off")
+    if limits:  # in one text, which is one round trip
+        connection.exec_driver_sql("; ".join(f"SET LOCAL {limit}" for limit in limits))
 
 
 def _read_again(context: Any) -> None:

@@ -36,7 +36,6 @@ TOUCH = (
     .where(_SESSIONS.c.token_hash == bindparam("mine"))
     .values(data=bindparam("data"), seen_at=bindparam("seen_at"))
 )
-TOUCH_POSTGRESQL = "UPDATE admin_session SET data = %s, seen_at = %s WHERE token_hash = %s"
 WHO = (
     select(
         AdminSession.__table__,

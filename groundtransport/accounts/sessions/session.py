@@ -5,7 +5,6 @@ transaction of its own, after the request's has ended: a refused write does not 
 themselves.
 """
 
-import json
 import logging
 import re
 import secrets
@@ -26,9 +25,8 @@ from sqlalchemy.orm import Session
 from zope.interface import implementer
 
 from groundtransport.accounts.models import AdminSession, AdminUser
-from groundtransport.accounts.sessions.rows import TOUCH, TOUCH_POSTGRESQL, WHO, hash_of, live_since
-from groundtransport.db import BUDGET, autocommit_engine, is_write, now, postgresql, write_engine
-from groundtransport.db.deferred import go_along
+from groundtransport.accounts.sessions.rows import TOUCH, WHO, hash_of, live_since
+from groundtransport.db import BUDGET, autocommit_engine, is_write, limit_lock_wait, now, write_engine
 from groundtransport.security import Identity, Role
 from groundtransport.web.client import agent_of, client_ip_of
 
@@ -204,29 +202,35 @@ class ServerSession:
         return self._signed_in or self._signed_out or self._renewed
 
     def save_with(self, dbsession: Session) -> None:
-        """Write messages and use in the request's own transaction: they are there if it is committed."""
-        if self._needs_touch and not (self.is_essential or self._also):
-            go_along(dbsession, TOUCH, self._touched)
+        """Write messages and last use in the request's own transaction: they are stored if it is committed."""
+        if self._needs_touch and not self._needs_own_transaction:
+            limit_lock_wait(dbsession)
+            self._write(dbsession.connection())
             self._request.tm.get().addAfterCommitHook(self._note_commit)
 
     def _note_commit(self, committed: bool) -> None:  # noqa: FBT001  # the hook's form
         self._is_written = committed
 
     def save(self, response: Response) -> None:
-        """Write what changed and is not written yet, and set or remove the cookie."""
-        if self._signed_in or self._signed_out or self._also or (self._needs_touch and not self._is_written):
+        """Write what changed and is not written yet, and set or remove the cookie.
+
+        Only a sign-in, a sign-out and what ``also`` writes wait for the disk: a power cut may lose a message.
+        """
+        if self._needs_own_transaction or (self._needs_touch and not self._is_written):
             # What is left of the request's time: a message is not worth more.
             left = max(0.1, BUDGET - (time.monotonic() - self._request.began))
-            if self.is_essential or self._also:
-                with write_engine(self._engine, left).begin() as connection:
-                    self._write(connection)
-            else:
-                self._touch(left)
+            engine = write_engine(self._engine, left, durable=self._needs_own_transaction)
+            with engine.begin() as connection:
+                self._write(connection)
         if self._signed_out:
             self._set_cookie(response, None)
             response.headers["Clear-Site-Data"] = '"storage"'  # what scripts kept; pages are never kept
         elif self._signed_in or self._renewed or (self._token_used and not self.presented):
             self._set_cookie(response, self._token)
+
+    @property
+    def _needs_own_transaction(self) -> bool:
+        return self.is_essential or bool(self._also)
 
     @property
     def _needs_touch(self) -> bool:
@@ -257,16 +261,6 @@ class ServerSession:
     @property
     def _touched(self) -> dict[str, Any]:
         return {"mine": self.token_hash, "data": self._data, "seen_at": now()}
-
-    def _touch(self, wait: float) -> None:
-        """Write the messages, and when the session was used: a power cut may lose that."""
-        if self._engine.dialect.name == "postgresql":
-            values = [json.dumps(self._data), now().replace(tzinfo=None), self.token_hash]
-            with autocommit_engine(self._engine).connect() as connection:
-                postgresql.in_one_go(connection, wait, TOUCH_POSTGRESQL, values)
-        else:
-            with write_engine(self._engine, wait, durable=False).begin() as connection:
-                connection.execute(TOUCH, self._touched)
 
     def _set_cookie(self, response: Response, token: str | None) -> None:
         """Set the cookie, or remove it: with the same attributes, or a browser would not believe a ``__Host-`` one."""
