@@ -57,7 +57,7 @@ class AdminActivity(Base):
 
 
 class AuditHead(Base):
-    """The last entry: one row, locked last before a commit (but for what goes along). Writers meet only here."""
+    """The chain head: one row with the number and the signature of the last entry. A writer locks it last."""
 
     __tablename__ = "audit_head"
 
