@@ -32,7 +32,7 @@ from groundtransport.security import Role
 from tests.postgres import find_programs, throw_away
 
 HERE = Path(__file__).parents[1]
-PROCESSES = int(os.environ.get("WRITERS_PROCESSES", "2"))
+PROCESSES = 2
 AIRPORT = "John F Kennedy International Airport (JFK)"
 SECRETS = {"GROUNDTRANSPORT_SECRET": "s" * 48, "GROUNDTRANSPORT_AUDIT_SECRET": "a" * 48}
 
