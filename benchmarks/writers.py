@@ -78,13 +78,13 @@ def work(url: str, tokens: list[str]) -> None:
             while time.monotonic() < end:
                 times.append(writer.save())
 
-        end = time.monotonic() + seconds
+        end, processor = time.monotonic() + seconds, time.process_time()
         threads = [threading.Thread(target=save_until, args=(writer, end)) for writer in writers[:number]]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        print(json.dumps(times), flush=True)
+        print(json.dumps([times, (time.process_time() - processor) * 1000]), flush=True)
 
 
 # In the parent process
@@ -108,16 +108,18 @@ class Workers:
             assert process.stdout
             assert process.stdout.readline() == "ready\n"
 
-    def measure(self, writers: int, seconds: float) -> tuple[float, float, float]:
-        """Return saves a second, the median and the 99th percentile of the milliseconds of a save."""
+    def measure(self, writers: int, seconds: float) -> tuple[float, float, float, float]:
+        """Return saves a second; milliseconds of a save: median, 99th percentile, and the workers' processor time."""
         shares = [writers // PROCESSES + (number < writers % PROCESSES) for number in range(PROCESSES)]
         pairs = [(process, share) for process, share in zip(self.processes, shares, strict=False) if share]
         for process, share in pairs:
             assert process.stdin
             process.stdin.write(json.dumps([share, seconds]) + "\n")
             process.stdin.flush()
-        times = sorted(time for process, _ in pairs for time in json.loads((process.stdout or sys.stdin).readline()))
-        return len(times) / seconds, statistics.median(times), times[len(times) * 99 // 100]
+        results = [json.loads((process.stdout or sys.stdin).readline()) for process, _ in pairs]
+        times = sorted(time for result in results for time in result[0])
+        processor = sum(result[1] for result in results) / len(times)
+        return len(times) / seconds, statistics.median(times), times[len(times) * 99 // 100], processor
 
 
 def sign_in(url: str, number: int) -> list[str]:
@@ -175,14 +177,14 @@ def report(name: str, numbers: list[int], folders: list[Path], url: str, given: 
     with ExitStack() as stack:
         workers = {folder: Workers(stack, folder, url, max(numbers)) for folder in folders}
         for number in numbers:
-            rounds: dict[Path, list[tuple[float, float, float]]] = {folder: [] for folder in folders}
+            rounds: dict[Path, list[tuple[float, float, float, float]]] = {folder: [] for folder in folders}
             for _ in range(given.rounds):
                 for folder in folders:
                     rounds[folder].append(workers[folder].measure(number, given.seconds))
             for folder in folders:
-                rate, median, slow = (statistics.median(column) for column in zip(*rounds[folder], strict=True))
-                label = f"{name:24} {folder.name:10} {number:3} writers"
-                print(f"{label} {rate:7.0f} saves/s   median {median:7.2f} ms   p99 {slow:7.1f} ms", flush=True)
+                rate, *times = (statistics.median(column) for column in zip(*rounds[folder], strict=True))
+                figures = "median {:7.2f} ms   p99 {:7.1f} ms   processor {:5.2f} ms".format(*times)
+                print(f"{name:24} {folder.name:10} {number:3} writers {rate:7.0f} saves/s   {figures}", flush=True)
 
 
 def run() -> None:

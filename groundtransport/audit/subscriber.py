@@ -56,11 +56,12 @@ class Auditor:
         data = transaction_data(session)
         queue = data.pop("audit")
         limit_lock_wait(session)
-        row = session.execute(_HEAD).one()
+        connection = session.connection()  # the session would add its own work to each of these statements
+        row = connection.execute(_HEAD).one()
         entries = self.sign(queue, Head(row.number, row.mac))
         last = Head(entries[-1]["id"], entries[-1]["mac"])
         insert_rows(session, AdminActivity, entries)
-        session.execute(_MOVE, {"last": last.number, "last_mac": last.mac})
+        connection.execute(_MOVE, {"last": last.number, "last_mac": last.mac})
         data[EVIDENCE] = partial(is_logged, last)
         session.info["tm"].get().addAfterCommitHook(self.write_checkpoint, (last, len(queue)))
 
