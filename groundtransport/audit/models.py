@@ -57,7 +57,7 @@ class AdminActivity(Base):
 
 
 class AuditHead(Base):
-    """The chain head: number and signature of the last entry. One row, which every writer locks before its commit."""
+    """The chain head: one row with the number and the signature of the last entry. A writer locks it last."""
 
     __tablename__ = "audit_head"
 

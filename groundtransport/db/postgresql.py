@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 import pyramid_retry
-from psycopg import ClientCursor, OperationalError
+from psycopg import OperationalError
 from psycopg.errors import ReadOnlySqlTransaction
 from sqlalchemy import Connection, Dialect, Engine, ExceptionContext, event
 from sqlalchemy.exc import InvalidatePoolError
@@ -15,7 +15,7 @@ from groundtransport.db import deadline
 from groundtransport.db.limited_connection import CONNECT, SETTLE, LimitedConnection
 from groundtransport.db.transaction_options import options_of
 
-__all__ = ["CONNECT", "FRESH", "PING", "SETTLE", "in_one_go", "is_read_only", "listen", "tcp_options"]
+__all__ = ["CONNECT", "FRESH", "PING", "SETTLE", "is_read_only", "listen", "tcp_options"]
 
 FRESH = 1  # seconds since its last use during which a connection is not pinged
 PING = 1  # seconds that the answer to a ping may take
@@ -44,28 +44,13 @@ def listen(engine: Engine) -> None:
 
 def _begin(connection: Connection) -> None:
     options = options_of(connection)
+    limits = []
     if options.lock_timeout is not None:
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {_milliseconds(options.lock_timeout)}")
+        limits.append(f"lock_timeout = {max(1, int(options.lock_timeout * 1000))}")  # 0 would mean no limit
     if not options.durable:
-        connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
-
-
-def _milliseconds(seconds: float) -> int:
-    """Return a time limit for PostgreSQL; at least 1, because 0 means no limit."""
-    return max(1, int(seconds * 1000))
-
-
-def in_one_go(connection: Connection, wait: float, statement: str, values: list[Any]) -> None:
-    """Execute a statement as a transaction that is not durable, in one round trip instead of five.
-
-    ``wait`` limits the wait for a lock, in seconds; ``values`` fill the ``%s`` of the statement. The connection must be
-    in autocommit: statements sent as one text are then one transaction, and its settings end with it.
-    """
-    limits = "SELECT set_config('lock_timeout', %s, true), set_config('synchronous_commit', 'off', true)"
-    driver: Any = connection.connection.driver_connection
-    with ClientCursor(driver) as cursor:
-        sql = cursor.mogrify(f"{limits}; {statement}", [str(_milliseconds(wait)), *values])
-    connection.exec_driver_sql(sql, execution_options={"no_parameters": True})
+        limits.append("synchronous_commit = off")
+    if limits:  # in one text, which is one round trip
+        connection.exec_driver_sql("; ".join(f"SET LOCAL {limit}" for limit in limits))
 
 
 def _retry_lost_reads(context: ExceptionContext) -> None:

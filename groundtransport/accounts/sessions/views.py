@@ -1,4 +1,4 @@
-"""The sessions that are open: whose, since when and where; and how they are ended."""
+"""Open sessions of a user: list them, and end one or all others."""
 
 import math
 from collections.abc import Sequence
@@ -59,17 +59,17 @@ def _number(text: str) -> int:
 
 
 def end(dbsession: Session, user_id: int, public_id: str) -> bool:
-    """End one session of a person; return whether it was there."""
-    mine = (AdminSession.user_id == user_id, AdminSession.public_id == public_id.replace("\0", ""))
-    return dbsession.scalar(delete(AdminSession).where(*mine).returning(AdminSession.public_id)) is not None
+    """Delete one session of a user; return False if there is none with that public id."""
+    is_named = (AdminSession.user_id == user_id, AdminSession.public_id == public_id.replace("\0", ""))
+    return dbsession.scalar(delete(AdminSession).where(*is_named).returning(AdminSession.public_id)) is not None
 
 
 def end_all_but(dbsession: Session, user: AdminUser, public_id: str) -> None:
-    """End every session and edit link of a person but one session, also such as are beginning just now."""
+    """End all sessions and edit links of a user except one session, including a sign-in that is not committed yet."""
     users.end_sessions(user)
-    kept = AdminSession.public_id == public_id
-    dbsession.execute(delete(AdminSession).where(AdminSession.user_id == user.id, ~kept))
-    dbsession.execute(update(AdminSession).where(kept).values(epoch=user.session_epoch))
+    is_excepted = AdminSession.public_id == public_id
+    dbsession.execute(delete(AdminSession).where(AdminSession.user_id == user.id, ~is_excepted))
+    dbsession.execute(update(AdminSession).where(is_excepted).values(epoch=user.session_epoch))
 
 
 @view_defaults(context=Profile, name="sessions", renderer="groundtransport:accounts/templates/own_sessions.jinja2")
@@ -86,7 +86,7 @@ class OwnSessions:
 
     @view_config(request_method="POST", permission=Permission.OWN)
     def end(self) -> Response:
-        """End the session that ``session`` names, or without it all others."""
+        """End the session whose public id is the field ``session``; without that field, all other sessions."""
         given = submitted(self.request, ("session",)).get("session", "")
         if given == self.request.session.public_id:
             record(self.request, Event.SIGN_OUT)
