@@ -18,12 +18,13 @@ from groundtransport.audit.search_texts import search_text
 from groundtransport.db import limit_lock_wait, now, transaction_data
 from groundtransport.db.bulk_insert import insert_rows
 from groundtransport.db.commit_outcome import EVIDENCE
+from groundtransport.db.functions import advisory_lock
 from groundtransport.events import RecordChanged
 
 # Built once: every change needs them.
 _HEADS: Any = AuditHead.__table__
 _ENTRIES: Any = AdminActivity.__table__
-_HEAD = select(_HEADS.c.number, _HEADS.c.mac).where(_HEADS.c.id == 1).with_for_update()
+_HEAD = select(_HEADS.c.number, _HEADS.c.mac).where(_HEADS.c.id == 1, advisory_lock(_HEADS.c.id)).with_for_update()
 _MOVE = update(_HEADS).where(_HEADS.c.id == 1).values(number=bindparam("last"), mac=bindparam("last_mac"))
 _MAC = select(_ENTRIES.c.mac).where(_ENTRIES.c.id == bindparam("last"))
 

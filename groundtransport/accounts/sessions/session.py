@@ -257,7 +257,7 @@ class ServerSession:
         elif self._renewed:
             connection.execute(delete(AdminSession).where(AdminSession.token_hash == hash_of(self._old_token)))
         elif self._signed_in:
-            # The user's row before the sessions', as ``views.end_all_but`` locks them: else both could deadlock.
+            # The user's row before the sessions', as ``views.end_other_sessions`` locks them: else both could deadlock.
             is_user = AdminUser.id == self._new_row["user_id"]
             connection.execute(update(AdminUser).where(is_user).values(signed_in_at=now()))
             is_old = AdminSession.token_hash == hash_of(self._old_token)
