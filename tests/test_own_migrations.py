@@ -97,7 +97,7 @@ def test_two_kinds_and_an_upgrade_of_ours_between_them(own: OwnCode, engine: Eng
         own.file(path, content)
     install, *others = commands
     own.run(install)
-    assert "No migration makes the table of shuttle" in own.run("groundtransport init", fails=True)
+    assert "No migration creates the table of shuttle" in own.run("groundtransport init", fails=True)
     for command in others:
         own.run(command)
     assert "table shuttle" in parts(engine) or "column shuttle.id" in parts(engine)

@@ -1,7 +1,7 @@
 """Each edit that docs/audit.md lists, made by SQL as the database's owner, is found by the command that it names."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -143,9 +143,12 @@ EDITS = {
 
 
 @pytest.fixture(scope="module", params=DATABASES)
-def log(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
+def log(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, small_templates: Callable[..., str]
+) -> Iterator[Log]:
     """Four records, of which one was changed, one deleted and restored, one deleted; and four security events."""
-    with new_database(request.param, request, tmp_path_factory, "groundtransport_tampering") as url:
+    template = small_templates(request.param, request, tmp_path_factory)
+    with new_database(request.param, request, tmp_path_factory, "groundtransport_tampering", template) as url:
         log = Log(tmp_path_factory.mktemp("tampering"), url)
         numbers = [log.create(f"Line {number}")[0] for number in (1, 2, 3)]
         log.write(changing(numbers[0], company_name="Line 5"))

@@ -52,7 +52,7 @@ Installing collected packages: zope-interface, argon2_cffi
         ("Traceback (most recent call last):\nnpm could not fetch the front end; ...", "can its registry be reached?"),
         ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.", "the lock file"),
         ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "the disk is full"),
-        ("\udcff anything else".encode(errors="surrogateescape").decode(errors="replace"), "pip could not do it"),
+        ("\udcff anything else".encode(errors="surrogateescape").decode(errors="replace"), "pip reported an error"),
     ],
 )
 def test_a_failure_is_one_sentence_that_names_the_cause(tmp_path: Path, says: str, reason: str) -> None:

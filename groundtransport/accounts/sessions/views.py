@@ -64,7 +64,7 @@ def end(dbsession: Session, user_id: int, public_id: str) -> bool:
     return dbsession.scalar(delete(AdminSession).where(*is_named).returning(AdminSession.public_id)) is not None
 
 
-def end_all_but(dbsession: Session, user: AdminUser, public_id: str) -> None:
+def end_other_sessions(dbsession: Session, user: AdminUser, public_id: str) -> None:
     """End all sessions and edit links of a user except one session, including a sign-in that is not committed yet."""
     users.end_sessions(user)
     is_excepted = AdminSession.public_id == public_id
@@ -104,6 +104,6 @@ class OwnSessions:
     def _end_others(self) -> str:
         user = users.find_locked(self.request.dbsession, self.request.identity.name)
         assert user is not None  # they are signed in, and nobody is ever deleted
-        end_all_but(self.request.dbsession, user, self.request.session.public_id)
+        end_other_sessions(self.request.dbsession, user, self.request.session.public_id)
         record(self.request, Event.SESSION_ENDED, session="all others")
         return _("All your other sessions were ended.")
