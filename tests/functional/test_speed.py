@@ -14,7 +14,7 @@ from groundtransport.audit.subscriber import REST
 from groundtransport.db import sqlite
 from groundtransport.indexes import TableSpec, build, spec_of
 from groundtransport.indexes.postgresql import RARE_SIGNS, continued, rare_signs
-from groundtransport.records.list.fetch import Finder
+from groundtransport.records.list.reader import ListReader
 from groundtransport.records.search import result_cache, time_limit
 from groundtransport.records.search.terms import like
 from tests.site import ENVIRON, JFK, Site
@@ -465,14 +465,14 @@ def test_the_number_of_matches_is_that_of_the_fields_that_are_asked_for(
 def test_where_no_time_is_left_to_guess_better_the_first_guess_is_told(
     crowded: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual = Finder.run
+    usual = ListReader.run
 
-    def run(self: Finder, name: str, make: Any, *shape: Any, **values: Any) -> Any:
+    def run(self: ListReader, name: str, make: Any, *shape: Any, **values: Any) -> Any:
         if name == "sample":
             raise time_limit.OutOfTime
         return usual(self, name, make, *shape, **values)
 
-    monkeypatch.setattr(Finder, "run", run)
+    monkeypatch.setattr(ListReader, "run", run)
     answer = crowded.client().get("/admin/transit?ajax=1&q=he+at+hr+ow+lo+nd").json
     assert answer["recordsFilteredIsEstimate"] is True
     assert len(answer["data"]) == 25

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, false, func, not_, select
 from sqlalchemy.orm import Session
 
 from groundtransport.records.kind import Kind
-from groundtransport.records.list.fetch import DEEP, Finder, ListResult, Window
+from groundtransport.records.list.execute import execute
 from groundtransport.records.list.query import (
     LAST,
     ListQuery,
@@ -21,6 +21,7 @@ from groundtransport.records.list.query import (
     read_slice,
     with_datatables,
 )
+from groundtransport.records.list.window import DEEP_OFFSET, ListResult, Window
 from groundtransport.records.search.predicates import filled, group_conditions, texts
 from groundtransport.records.search.terms import wanted
 from groundtransport.settings import PAGE_SIZES
@@ -67,7 +68,7 @@ class Page:
         if self.is_estimate and target == self.last:
             return self.query.state(page_no=LAST)
         beside = {}
-        if self.rows and (self.number + 1) * self.query.page_size > DEEP:
+        if self.rows and (self.number + 1) * self.query.page_size > DEEP_OFFSET:
             if target == self.number + 1:
                 beside = {"after": str(self.rows[-1]["id"])}
             elif target == self.number - 1:
@@ -121,13 +122,13 @@ class Beside:
 
 def page(dbsession: Session, kind: Kind, query: ListQuery, beside: Beside | None = None) -> Page:
     """Return the page that was asked for; past the end, the last one."""
-    finder, size = Finder(dbsession, kind, query), query.page_size
+    size = query.page_size
     asked = bounded(query.page_no) or 1
     window = _window(beside, (asked - 1) * size, size, at_end=query.page_no == LAST)
-    found = finder.find(window)
+    found = execute(dbsession, kind, query, window)
     if not found.rows and found.filtered and not found.truncated and not window.at_end:
         window = replace(window, at_end=True)
-        found = finder.find(window)
+        found = execute(dbsession, kind, query, window)
     shown, last = page_numbers(replace(query, page_no=LAST if window.at_end else query.page_no), found.filtered)
     if found.is_estimate and not window.at_end:
         shown, last = asked, max(last, asked)
@@ -166,7 +167,7 @@ def datatables(dbsession: Session, kind: Kind, query: ListQuery, request: Reques
     part = read_slice(sent, query)
     at_end = query.page_no == LAST and "start" not in sent
     window = _window(Beside.of(request), part.start, part.length, at_end=at_end)
-    found = Finder(dbsession, kind, query).find(window)
+    found = execute(dbsession, kind, query, window)
     if at_end:
         part = replace(part, start=max(0, (found.filtered - 1) // part.length * part.length))
     if "length" in sent and part.length in PAGE_SIZES:

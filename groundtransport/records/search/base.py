@@ -10,9 +10,10 @@ from sqlalchemy import ColumnElement, Row, Select, bindparam, func, select, true
 from sqlalchemy.sql.util import ClauseAdapter
 
 from groundtransport.indexes import hint_for
-from groundtransport.records.list.fetch import Finder, ListResult, Window, on_last_page
 from groundtransport.records.list.order import Order
 from groundtransport.records.list.query import MISSING
+from groundtransport.records.list.reader import ListReader
+from groundtransport.records.list.window import ListResult, Window, last_page_length
 from groundtransport.records.search.predicates import texts
 from groundtransport.records.search.time_limit import OutOfTime
 
@@ -31,16 +32,16 @@ SURE = 200  # or so many where texts are read
 class Search:
     """One search. A subclass knows what its database can do."""
 
-    def __init__(self, finder: Finder) -> None:
-        self.finder, self.wanted = finder, finder.wanted
-        self.dbsession, self.kind, self.table = finder.dbsession, finder.kind, finder.table
+    def __init__(self, reader: ListReader) -> None:
+        self.reader, self.wanted = reader, reader.wanted
+        self.dbsession, self.kind, self.table = reader.dbsession, reader.kind, reader.table
         self.total = 0
         self.truncated = False
 
     @property
     def conditions(self) -> list[ColumnElement[bool]]:
         """The whole truth about a row."""
-        return [*self.finder.groups, *texts(self.kind, self.wanted)]
+        return [*self.reader.groups, *texts(self.kind, self.wanted)]
 
     @property
     def is_indexed(self) -> bool:
@@ -48,7 +49,7 @@ class Search:
 
     def order_of(self, window: Window) -> Order:
         """Return the order in which a window's rows are read: from the end for the last ones."""
-        return self.finder.order.turned() if window.at_end else self.finder.order
+        return self.reader.order.turned() if window.at_end else self.reader.order
 
     def find(self, window: Window) -> ListResult:
         raise NotImplementedError
@@ -60,9 +61,9 @@ class Search:
         order, start = self.order_of(window), 0 if window.at_end else window.start
         seen: list[Row[Any]] = []
         try:
-            with self.finder.budget.limit():
+            with self.reader.budget.limit():
                 values = {"rows": length, "length": window.length, "offset": start}
-                found = self.finder.run("walk", lambda: self._walk(order), order.shape, **values)
+                found = self.reader.run("walk", lambda: self._walk(order), order.shape, **values)
                 while (row := found.fetchone()) is not None:
                     seen.append(row)
         except OutOfTime:
@@ -73,33 +74,28 @@ class Search:
 
     def _walk(self, order: Order, ranges: Sequence[ColumnElement[bool]] = ()) -> Select[Any]:
         """Walk along an order, or through ranges of it, one after the other."""
-        columns = [*self.finder.columns, self.table.c.search_text]
+        columns = [*self.reader.columns, self.table.c.search_text]
         most: Any = bindparam("rows")
-        found = select(*columns).where(*self.finder.scope).order_by(*order.clauses()).limit(most)
+        found = select(*columns).where(*self.reader.scope).order_by(*order.clauses()).limit(most)
         found = found.with_hint(self.table, f"INDEXED BY {order.index}", "sqlite")
         parts = [found.where(one).subquery() for one in ranges] or [found.subquery()]
         rows = parts[0] if len(parts) == 1 else union_all(*map(select, parts)).limit(most).subquery()
         adapter = ClauseAdapter(rows)
         conditions = [adapter.traverse(condition) for condition in self.conditions]
-        matching = select(*(rows.c[name] for name in self.finder.names)).where(*conditions)
+        matching = select(*(rows.c[name] for name in self.reader.names)).where(*conditions)
         return matching.limit(bindparam("length")).offset(bindparam("offset"))
-
-    def is_beside(self, window: Window) -> bool:
-        """Whether a window far away names the record it stands beside."""
-        known = window.after or window.before
-        return bool(known) and not window.at_end and not window.is_near
 
     def beside(self, window: Window, most: int) -> list[Row[Any]]:
         """Return the matches beside the record that a window names, by a walk from there; none unless they fill it."""
-        order = self.finder.order if window.after else self.finder.order.turned()
+        order = self.reader.order if window.after else self.reader.order.turned()
         values = {"known": window.after or window.before, "rows": most, "length": window.length, "offset": 0}
-        with self.finder.budget.limit():
-            found = self.finder.run("key", lambda: self._key(order), order.name, **values).one_or_none()
+        with self.reader.budget.limit():
+            found = self.reader.run("key", lambda: self._key(order), order.name, **values).one_or_none()
             if found is None:
                 return []
             key = None if found.key is None else bindparam("key", type_=order.key.type)
             make = partial(self._walk, order, order.beyond(key, bindparam("known")))
-            rows = self.finder.run("beside", make, order.shape, key is None, **values, key=found.key).all()
+            rows = self.reader.run("beside", make, order.shape, key is None, **values, key=found.key).all()
         if len(rows) < window.length:
             return []
         return list(rows if window.after else rows[::-1])
@@ -125,14 +121,14 @@ class Search:
 
     def walk_cost(self, window: Window, number: int) -> int:
         """Return how many rows a walk will see, as far as matches are spread evenly."""
-        start = 0 if window.at_end or self.is_beside(window) else window.start
+        start = 0 if window.at_end or window.has_anchor else window.start
         return (start + window.length) * self.total // max(number, 1)
 
     def of_many(self, window: Window, number: int) -> list[Row[Any]]:
         """Return rows where much matches: by a walk, else by the index after all, else what the walk found."""
         cost = self.walk_cost(window, number)
         rows: list[Row[Any]] = []
-        if self.is_beside(window):
+        if window.has_anchor:
             try:
                 rows = self.beside(window, min(WALK_MAX, max(WALK, 4 * cost)))
             except OutOfTime:
@@ -167,7 +163,7 @@ class Search:
 
     def last_walks(self, window: Window) -> list[Row[Any]]:
         """Return what short walks find in a last short while."""
-        self.finder.budget.extend()
+        self.reader.budget.extend()
         self.truncated = False  # a walk that is stopped says so again
         rows = self.scan(window, SHORT, WALK)
         self.truncated = True
@@ -183,20 +179,20 @@ class Search:
         if window.at_end:
             rows = rows[::-1]
             if not is_estimate:
-                rows = rows[-on_last_page(filtered, window.length) :] if filtered else []
+                rows = rows[-last_page_length(filtered, window.length) :] if filtered else []
         elif is_estimate and rows:
             seen = window.start + len(rows)
             if len(rows) < window.length and not self.truncated:
                 filtered, is_estimate = seen, False  # this is the end
             filtered = max(filtered, seen)
-        shaped = self.finder.shaped(rows)
+        shaped = self.reader.to_dicts(rows)
         return ListResult(shaped, self.total, filtered, is_estimate and filtered > 0, self.truncated)
 
     def uncounted(self, window: Window, rows: list[Row[Any]]) -> ListResult:
         """Return rows of a search whose time was over before the matches were counted: a guess would mislead."""
         start = 0 if window.at_end else window.start
         goes_on = len(rows) >= window.length and not window.at_end
-        shaped = self.finder.shaped(rows[::-1] if window.at_end else rows)
+        shaped = self.reader.to_dicts(rows[::-1] if window.at_end else rows)
         filtered = min(start + len(rows) + goes_on, max(self.total, len(rows)))
         return ListResult(shaped, self.total, filtered, truncated=True, is_uncounted=True)
 
@@ -205,10 +201,10 @@ class Search:
     def read(self, window: Window, most: int) -> tuple[int, list[Row[Any]]]:
         """Return the number of matches, and the rows of a window of them, by reading texts until there are ``most``."""
         order, start = self.order_of(window), 0 if window.at_end else window.start
-        with self.finder.budget.limit():
+        with self.reader.budget.limit():
             values = {"most": most, "length": window.length, "offset": start}
-            pairs = self.finder.run("read", lambda: self._read(order), order.shape, **values).all()
-            return pairs[0].number, self.finder.by_ids([pair.id for pair in pairs if pair.id is not None])
+            pairs = self.reader.run("read", lambda: self._read(order), order.shape, **values).all()
+            return pairs[0].number, self.reader.by_ids([pair.id for pair in pairs if pair.id is not None])
 
     def _read(self, order: Order) -> Select[Any]:
         found = self._reading(self.table.c.id, order.key.label("key")).cte("found").prefix_with("MATERIALIZED")
@@ -221,6 +217,6 @@ class Search:
 
     def _reading(self, *columns: ColumnElement[Any]) -> Select[Any]:
         """Select of ``most`` matches, in whatever order."""
-        gap = self.finder.query.filters.get(MISSING, "")
-        some = select(*columns).where(*self.finder.scope, *self.conditions).limit(bindparam("most"))
+        gap = self.reader.query.filters.get(MISSING, "")
+        some = select(*columns).where(*self.reader.scope, *self.conditions).limit(bindparam("most"))
         return some.with_hint(self.table, hint_for(self.table, gap) if gap else "NOT INDEXED", "sqlite")

@@ -52,9 +52,9 @@ class EstimatingSearch(ScanSearch):
         sieve, (code, choice) = Prefilter(self.wanted), self.counted
         sought = {"patterns": self.wanted.pieces, "sure": sieve.sure, "others": sieve.others}
         values: dict[str, Any] = {name: list(map(like, texts)) for name, texts in sought.items()}
-        values |= {"limit": self.finder.budget.told(), "code": code, "choice": choice, "few": FEW}
+        values |= {"limit": self.reader.budget.told(), "code": code, "choice": choice, "few": FEW}
         make = partial(self._facts, with_sieve=bool(sieve.sure))
-        found = self.finder.run("facts", make, bool(sieve.sure), self.is_indexed, **values).one()
+        found = self.reader.run("facts", make, bool(sieve.sure), self.is_indexed, **values).one()
         self.total, self.most, self.guessed = map(int, found[:3])
         if sieve.sure and found.passing <= min(WALK_MAX, found.others // 2):
             self.sieve = sieve
@@ -63,7 +63,7 @@ class EstimatingSearch(ScanSearch):
     def counted(self) -> tuple[str, str]:
         """The airport and the choice that are asked for, as the counters name them."""
         groups = self.wanted.groups
-        return groups.get("airport_code", ALL), groups.get(self.finder.counted_by or "", ALL)
+        return groups.get("airport_code", ALL), groups.get(self.reader.counted_by or "", ALL)
 
     def _facts(self, *, with_sieve: bool) -> Select[Any]:
         name, live = self.kind.table, "deleted_at" if "deleted_at" in self.table.c else ""
@@ -96,8 +96,8 @@ class EstimatingSearch(ScanSearch):
         """Return how many match, by their share in a sample of the table; without time left, the planner's guess."""
         percent = min(100.0, 100.0 * SAMPLES * SAMPLE / max(self.total, 1))
         try:
-            with self.finder.budget.limit():
-                counts = self.finder.run("sample", self._sample, percent=percent).one()
+            with self.reader.budget.limit():
+                counts = self.reader.run("sample", self._sample, percent=percent).one()
         except OutOfTime:
             return self.guessed
         return int(counts[0]) * self.total // max(counts[1], 1)
@@ -105,8 +105,8 @@ class EstimatingSearch(ScanSearch):
     def _sample(self) -> Select[Any]:
         sample = tablesample(self.table, func.system(bindparam("percent")))
         adapter = ClauseAdapter(sample)
-        conditions = [adapter.traverse(condition) for condition in (*self.finder.scope, *self.conditions)]
-        live = [adapter.traverse(condition) for condition in self.finder.scope]
+        conditions = [adapter.traverse(condition) for condition in (*self.reader.scope, *self.conditions)]
+        live = [adapter.traverse(condition) for condition in self.reader.scope]
         counts: Any = select(func.count(case((and_(*conditions), 1))), func.count(case((and_(true(), *live), 1))))
         sampled: Select[Any] = counts.select_from(sample)
         return sampled

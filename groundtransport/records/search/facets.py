@@ -4,8 +4,9 @@ from typing import Any
 
 from sqlalchemy import Row, Select, bindparam, select
 
-from groundtransport.records.list.fetch import Finder, ListResult, Window
 from groundtransport.records.list.order import Order
+from groundtransport.records.list.reader import ListReader
+from groundtransport.records.list.window import ListResult, Window
 from groundtransport.records.search.base import FEW, Search
 from groundtransport.records.search.time_limit import OutOfTime
 
@@ -13,8 +14,8 @@ from groundtransport.records.search.time_limit import OutOfTime
 class GroupSearch(Search):
     """Records of an airport or a status, in another order than by id: their number is known."""
 
-    def __init__(self, finder: Finder, total: int, number: int) -> None:
-        super().__init__(finder)
+    def __init__(self, reader: ListReader, total: int, number: int) -> None:
+        super().__init__(reader)
         self.total, self.number = total, number
 
     def find(self, window: Window) -> ListResult:
@@ -33,13 +34,13 @@ class GroupSearch(Search):
 
     def sorted(self, window: Window) -> list[Row[Any]]:
         order, start = self.order_of(window), 0 if window.at_end else window.start
-        with self.finder.budget.limit():
+        with self.reader.budget.limit():
             values = {"length": window.length, "offset": start}
-            found = self.finder.run("group", lambda: self._sorted(order), order.shape, **values)
-            return self.finder.by_ids(found.scalars().all())
+            found = self.reader.run("group", lambda: self._sorted(order), order.shape, **values)
+            return self.reader.by_ids(found.scalars().all())
 
     def _sorted(self, order: Order) -> Select[Any]:
         name = "airport_code" if "airport_code" in self.wanted.groups else next(iter(self.wanted.groups))
-        found = select(self.table.c.id).where(*self.finder.scope, *self.conditions).order_by(*order.clauses())
+        found = select(self.table.c.id).where(*self.reader.scope, *self.conditions).order_by(*order.clauses())
         found = found.with_hint(self.table, f"INDEXED BY ix_{self.kind.table}_by_{name}", "sqlite")
         return found.limit(bindparam("length")).offset(bindparam("offset"))

@@ -23,7 +23,7 @@ from sqlalchemy import (
 
 from groundtransport.indexes.counter_tables import ALL
 from groundtransport.records.list import counters
-from groundtransport.records.list.fetch import Finder
+from groundtransport.records.list.reader import ListReader
 from groundtransport.records.search import result_cache
 from groundtransport.records.search.base import EXACT, MANY, SAMPLE, SAMPLES, SURE
 from groundtransport.records.search.predicates import named_holds, texts
@@ -40,8 +40,8 @@ PIECES_MAX = 300  # pieces of three characters that stand for shorter words: FTS
 class FTS5Search(ScanSearch):
     """FTS5 finds a word as a row of pieces of three characters, and reads the list of each."""
 
-    def __init__(self, finder: Finder) -> None:
-        super().__init__(finder)
+    def __init__(self, reader: ListReader) -> None:
+        super().__init__(reader)
         self.index = table(f"{self.kind.table}_search", column("rowid"))
 
     def matches(self, name: str = "question") -> ColumnElement[bool]:
@@ -71,7 +71,7 @@ class FTS5Search(ScanSearch):
     def run(self, name: str, make: Any, *shape: Any, **values: Any) -> Any:
         """Execute a statement that may ask the index."""
         question = self.question if self.is_indexed else ""
-        return self.finder.run(name, make, self.wanted.is_exact, *shape, question=question, **values)
+        return self.reader.run(name, make, self.wanted.is_exact, *shape, question=question, **values)
 
     def matching(self, *columns: Any) -> Select[Any]:
         """Select of the matches; their rows are read where the index alone does not decide."""
@@ -98,9 +98,9 @@ class FTS5Search(ScanSearch):
         terms = []
         for word in self.wanted.short:
             try:
-                with self.finder.budget.limit():
+                with self.reader.budget.limit():
                     values = {"word": word, "beyond": word + LAST_CHARACTER}
-                    found = tuple(self.finder.run("terms", lambda: begin, **values).scalars())
+                    found = tuple(self.reader.run("terms", lambda: begin, **values).scalars())
             except OutOfTime:
                 return False
             terms.append(found)
@@ -140,7 +140,7 @@ class FTS5Search(ScanSearch):
     def look_around(self) -> None:
         """Find out the facts."""
         code = self.wanted.groups.get("airport_code", ALL)
-        self.note_facts(self.finder.run("facts", lambda: select(*self.facts()), code=code).one())
+        self.note_facts(self.reader.run("facts", lambda: select(*self.facts()), code=code).one())
 
     def note_facts(self, facts: Row[Any]) -> None:
         self.state = result_cache.state_of(facts)
@@ -165,12 +165,12 @@ class FTS5Search(ScanSearch):
             "bound": MANY * wide // span,
         }
         try:
-            with self.finder.budget.limit():
+            with self.reader.budget.limit():
                 found = self.run("count", lambda: self._counted(is_wide=is_wide), is_wide, **values)
                 number, in_texts, in_index = found.one()
         except OutOfTime:
             self.truncated = True
-            self.finder.budget.extend()
+            self.reader.budget.extend()
             return self.guess("guess", self.conditions), True
         if in_texts:
             return int(in_texts) * span // read, True
@@ -217,7 +217,7 @@ class FTS5Search(ScanSearch):
         """Count the rows that fulfil conditions in shorter pieces of the table."""
         pieces, ids = self.pieces(), self.table.c.id
         source = pieces.outerjoin(self.table, (ids >= pieces.c.value) & (ids < pieces.c.value + SURE))
-        found = select(func.count(case((and_(*self.finder.scope, *conditions), 1)))).select_from(source)
+        found = select(func.count(case((and_(*self.reader.scope, *conditions), 1)))).select_from(source)
         return found.with_hint(self.table, "NOT INDEXED", "sqlite").scalar_subquery()
 
     def guess_short(self) -> int:
@@ -226,7 +226,7 @@ class FTS5Search(ScanSearch):
     def guess(self, name: str, conditions: Iterable[ColumnElement[bool]], *shape: Hashable, **values: str) -> int:
         """Return how many rows fulfil conditions, by their share in some pieces of the table."""
         values["pieces"] = self._pieces()
-        found = self.finder.run(name, lambda: select(self.in_texts(conditions)), *shape, **values).scalar() or 0
+        found = self.reader.run(name, lambda: select(self.in_texts(conditions)), *shape, **values).scalar() or 0
         read = SAMPLES * SURE
         return int(found) * max(self.last - self.first + 1, read) // read
 

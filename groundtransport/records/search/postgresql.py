@@ -17,8 +17,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 
-from groundtransport.records.list.fetch import ListResult, Window
 from groundtransport.records.list.order import Order
+from groundtransport.records.list.window import ListResult, Window
 from groundtransport.records.search import result_cache
 from groundtransport.records.search.base import EXACT
 from groundtransport.records.search.estimates import GUESSED, EstimatingSearch
@@ -62,7 +62,7 @@ class PostgreSQLSearch(EstimatingSearch):
             self.truncated = True
             if self.is_known:
                 self.look_around()
-            self.finder.budget.close()  # walks are planned with regard to their length
+            self.reader.budget.close()  # walks are planned with regard to their length
             rows = self.last_resort(window)
             return self.answer(window, rows, max(self.guessed, len(rows)), is_estimate=True)
         if not (self.is_known or self.sieve):
@@ -71,12 +71,12 @@ class PostgreSQLSearch(EstimatingSearch):
 
     def recall_number(self) -> int | None:
         """Return how many match, if they were counted a moment ago and nothing has changed since."""
-        known = result_cache.recall_number(self.finder)
+        known = result_cache.recall_number(self.reader)
         if known is None:
             return None
         state, number, _ = known
         self.total = self.most = state[1]
-        return number if result_cache.state_now(self.finder) == state else None
+        return number if result_cache.state_now(self.reader) == state else None
 
     def sorted(self, window: Window) -> list[Row[Any]]:
         """Return rows of all matches, whose number is known then."""
@@ -87,17 +87,17 @@ class PostgreSQLSearch(EstimatingSearch):
         if mark or len(self.wanted.terms) > 1:
             pieces, more = self.pieces()
             values |= more
-        with self.finder.budget.limit(plans=ANEW if self.sieve else ONCE if self.is_known else AS_USUAL):
+        with self.reader.budget.limit(plans=ANEW if self.sieve else ONCE if self.is_known else AS_USUAL):
             by_marks = bool(mark or self.wanted.terms) and (bool(mark) or RARE * self.most > self.total)
             shape = (order.shape, pieces, bool(self.wanted.terms), by_marks, tuple(sieved))
             make = partial(self._sorted, order, pieces, by_marks=by_marks)
-            rows = self.finder.run("sorted", make, *shape, **values).all()
+            rows = self.reader.run("sorted", make, *shape, **values).all()
         state, ids = result_cache.state_of(rows[0]), rows[0].ids or []
         self.number, self.total = int(rows[0].number), state[1]
         if len(ids) == self.number:
-            result_cache.remember(self.finder, state, ids[::-1] if window.at_end else ids)
+            result_cache.remember(self.reader, state, ids[::-1] if window.at_end else ids)
         elif not self.sieve:
-            result_cache.remember_number(self.finder, state, self.number, is_estimate=False)
+            result_cache.remember_number(self.reader, state, self.number, is_estimate=False)
         return [row for row in rows if row.id is not None]
 
     def pieces(self) -> tuple[tuple[tuple[int, ...], ...], dict[str, str]]:
@@ -117,7 +117,7 @@ class PostgreSQLSearch(EstimatingSearch):
 
     def _sorted(self, order: Order, pieces: tuple[tuple[int, ...], ...], *, by_marks: bool) -> Select[Any]:
         key = order.key.label("key")
-        matching = select(self.table.c.id, key).where(*self.finder.scope, *self._sought(pieces, by_marks=by_marks))
+        matching = select(self.table.c.id, key).where(*self.reader.scope, *self._sought(pieces, by_marks=by_marks))
         found = matching.cte("found").prefix_with("MATERIALIZED")
         sorted_ = select(found.c.id, found.c.key).order_by(*order.sorting(found.c.key, found.c.id))
         page = sorted_.limit(bindparam("length")).offset(bindparam("offset")).subquery("page")
@@ -130,7 +130,7 @@ class PostgreSQLSearch(EstimatingSearch):
         first = sorted_.with_only_columns(found.c.id).limit(1).offset(bindparam("offset")).scalar_subquery()
         is_first = and_(number.c.number <= LISTED, page.c.id == first)
         facts.append(case((is_first, ids.scalar_subquery())).label("ids"))
-        rows = select(*self.finder.columns, number.c.number, *facts).select_from(joined)
+        rows = select(*self.reader.columns, number.c.number, *facts).select_from(joined)
         return rows.order_by(*order.sorting(page.c.key, page.c.id))
 
     def _sought(self, pieces: tuple[tuple[int, ...], ...], *, by_marks: bool) -> list[ColumnElement[bool]]:
@@ -138,7 +138,7 @@ class PostgreSQLSearch(EstimatingSearch):
         if self.sieve:
             passing = self.sieve.conditions(self.table.c.search_text)
             return [*passing, *self._marked(indexed=False), *texts(self.kind, self.wanted)]
-        groups, is_indexed = self._marked() if by_marks else self.finder.groups, bool(self.wanted.terms)
+        groups, is_indexed = self._marked() if by_marks else self.reader.groups, bool(self.wanted.terms)
         if pieces:
             return [*groups, *self._asked(pieces), *texts(self.kind, self.wanted)]
         known = spellings(self.kind, self.wanted) if is_indexed else []

@@ -14,7 +14,8 @@ from sqlalchemy import ColumnElement, Engine, Select, column, func, select, tabl
 from groundtransport.cache import TTLCache
 from groundtransport.records.kind import Kind
 from groundtransport.records.list import counters
-from groundtransport.records.list.fetch import Finder, ListResult, Window, cut
+from groundtransport.records.list.reader import ListReader
+from groundtransport.records.list.window import ListResult, Window, slice_window
 
 MOST = 10_000  # ids of one search
 SECONDS = 60
@@ -38,13 +39,13 @@ def state_of(row: Any) -> State:
     return row.state_changes or 0, int(row.state_total), row.state_newest or 0
 
 
-def state_now(finder: Finder) -> State:
+def state_now(reader: ListReader) -> State:
     """Return the state of this moment."""
 
     def make() -> Any:
-        return select(*state(finder.kind))
+        return select(*state(reader.kind))
 
-    return state_of(finder.run("state", make).one())
+    return state_of(reader.run("state", make).one())
 
 
 def forget(engine: Engine) -> None:
@@ -53,46 +54,46 @@ def forget(engine: Engine) -> None:
         known.forget(engine)
 
 
-def remember(finder: Finder, state: State, ids: Sequence[int]) -> None:
+def remember(reader: ListReader, state: State, ids: Sequence[int]) -> None:
     """Keep the ids of all matches, in the list's order, as they were in that state."""
     if len(ids) <= MOST:
-        _FOUND.put(finder.dbsession.get_bind().engine, _key(finder), (state, array("q", ids)))
+        _FOUND.put(reader.dbsession.get_bind().engine, _key(reader), (state, array("q", ids)))
 
 
-def recall(finder: Finder, window: Window) -> ListResult | None:
+def recall(reader: ListReader, window: Window) -> ListResult | None:
     """Return the rows of a window, if all matches are known and nothing has changed since."""
-    known = _FOUND.get(finder.dbsession.get_bind().engine, _key(finder))
+    known = _FOUND.get(reader.dbsession.get_bind().engine, _key(reader))
     if known is None:
         return None
     then, ids = known
-    page = cut(ids, window)
-    rows = finder.run("recall", lambda: _recall(finder), ids=finder.given(page)).all()
+    page = slice_window(ids, window)
+    rows = reader.run("recall", lambda: _recall(reader), ids=reader.ids_value(page)).all()
     found = {row.id: row for row in rows if row.id is not None}
     if state_of(rows[0]) != then or len(found) != len(page):
         return None
-    return ListResult(finder.shaped([found[record_id] for record_id in page]), then[1], len(ids))
+    return ListResult(reader.to_dicts([found[record_id] for record_id in page]), then[1], len(ids))
 
 
-def remember_number(finder: Finder, state: State, number: int, *, is_estimate: bool) -> None:
+def remember_number(reader: ListReader, state: State, number: int, *, is_estimate: bool) -> None:
     """Keep how many matches there are, in whatever order, where they are too many to be remembered."""
-    _COUNTED.put(finder.dbsession.get_bind().engine, _question(finder), (state, number, is_estimate))
+    _COUNTED.put(reader.dbsession.get_bind().engine, _question(reader), (state, number, is_estimate))
 
 
-def recall_number(finder: Finder) -> tuple[State, int, bool] | None:
+def recall_number(reader: ListReader) -> tuple[State, int, bool] | None:
     """Return the state that the matches were counted in, how many there were, and whether that is an estimate."""
-    return _COUNTED.get(finder.dbsession.get_bind().engine, _question(finder))
+    return _COUNTED.get(reader.dbsession.get_bind().engine, _question(reader))
 
 
-def _key(finder: Finder) -> Hashable:
-    return *_question(finder), finder.order.shape
+def _key(reader: ListReader) -> Hashable:
+    return *_question(reader), reader.order.shape
 
 
-def _question(finder: Finder) -> tuple[Hashable, ...]:
+def _question(reader: ListReader) -> tuple[Hashable, ...]:
     """Return what is asked for, in whatever order."""
-    query = finder.query
-    return finder.kind.name, query.q, tuple(query.filters.items())
+    query = reader.query
+    return reader.kind.name, query.q, tuple(query.filters.items())
 
 
-def _recall(finder: Finder) -> Select[Any]:
-    facts = select(*state(finder.kind)).subquery()
-    return select(*finder.columns, *facts.c).select_from(facts.outerjoin(finder.table, finder.is_given()))
+def _recall(reader: ListReader) -> Select[Any]:
+    facts = select(*state(reader.kind)).subquery()
+    return select(*reader.columns, *facts.c).select_from(facts.outerjoin(reader.table, reader.id_in_param()))

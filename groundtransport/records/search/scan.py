@@ -4,8 +4,8 @@ from typing import Any
 
 from sqlalchemy import Row, Select, func, literal, select
 
-from groundtransport.records.list.fetch import ListResult, Window
 from groundtransport.records.list.query import MISSING
+from groundtransport.records.list.window import ListResult, Window
 from groundtransport.records.search.base import EXACT, SHORT, WALK, WALK_MAX, Search
 from groundtransport.records.search.time_limit import OutOfTime
 
@@ -40,7 +40,7 @@ class ScanSearch(Search):
 
     @property
     def is_of_missing(self) -> bool:
-        return MISSING in self.finder.query.filters
+        return MISSING in self.reader.query.filters
 
     def guess_short(self) -> int:
         """Return a guess of how many match, soon."""
@@ -57,5 +57,5 @@ class ScanSearch(Search):
             some = self._reading(literal(1).label("one")).subquery()
             return select(func.count()).select_from(some)
 
-        with self.finder.budget.limit():
-            return int(self.finder.run("texts", make, most=most).scalar_one())
+        with self.reader.budget.limit():
+            return int(self.reader.run("texts", make, most=most).scalar_one())

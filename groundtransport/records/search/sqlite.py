@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Integer, Row, Select, bindparam, case, func, select
 
 from groundtransport.indexes.counter_tables import ALL
-from groundtransport.records.list.fetch import ListResult, Window, cut
+from groundtransport.records.list.window import ListResult, Window, slice_window
 from groundtransport.records.search import result_cache
 from groundtransport.records.search.base import EXACT, FEW, MANY
 from groundtransport.records.search.fts5 import FTS5Search
@@ -41,13 +41,13 @@ class SQLiteSearch(FTS5Search):
                 self.look_around()
                 ids = None
             if ids is not None:
-                result_cache.remember(self.finder, self.state, ids)
+                result_cache.remember(self.reader, self.state, ids)
                 return self.known(window, ids)
             if self.is_read_sooner():
                 return self.find_short(window)
             counted = self.count()
             if not self.truncated:
-                result_cache.remember_number(self.finder, self.state, counted[0], is_estimate=counted[1])
+                result_cache.remember_number(self.reader, self.state, counted[0], is_estimate=counted[1])
         return self.answer(window, self.rows(window, counted[0]), counted[0], is_estimate=counted[1])
 
     def recall_number(self) -> tuple[int, bool] | None:
@@ -55,7 +55,7 @@ class SQLiteSearch(FTS5Search):
 
         An exact number holds while nothing changes. An estimate is wrong by more than what changes in a minute.
         """
-        known = result_cache.recall_number(self.finder)
+        known = result_cache.recall_number(self.reader)
         if known is None:
             return None
         self.look_around()
@@ -64,13 +64,13 @@ class SQLiteSearch(FTS5Search):
 
     def known(self, window: Window, ids: list[int]) -> ListResult:
         """Return rows out of the ids of all matches, in the order of the list."""
-        rows = self.finder.by_ids(cut(ids, window))
-        return ListResult(self.finder.shaped(rows), self.total, len(ids))
+        rows = self.reader.by_ids(slice_window(ids, window))
+        return ListResult(self.reader.to_dicts(rows), self.total, len(ids))
 
     def rows(self, window: Window, number: int) -> list[Row[Any]]:
         if number == 0 and not self.truncated:
             return []
-        if self.finder.order.is_by_id:
+        if self.reader.order.is_by_id:
             return self._within(window, self.stream)
         if number > FEW and self.walk_cost(window, number) < number:
             return self.of_many(window, number)
@@ -86,14 +86,14 @@ class SQLiteSearch(FTS5Search):
 
     def look_closely(self) -> list[int] | None:
         """Find out the facts, and the ids of all matches in the list's order where they are few; else return None."""
-        order, is_one = self.finder.order, len(self.wanted.terms) + len(self.wanted.marks) == 1
+        order, is_one = self.reader.order, len(self.wanted.terms) + len(self.wanted.marks) == 1
         values = {
             "code": self.wanted.groups.get("airport_code", ALL),
             "loose": self.loose_question,
             "most": CANDIDATES if is_one else OF_SEVERAL,
         }
-        with self.finder.budget.limit():
-            found = self.finder.run("close", self._closely, order.shape, **values).one()
+        with self.reader.budget.limit():
+            found = self.reader.run("close", self._closely, order.shape, **values).one()
         self.note_facts(found)
         return None if found.ids is None else list(json.loads(found.ids))
 
@@ -105,14 +105,14 @@ class SQLiteSearch(FTS5Search):
         joined = candidates.outerjoin(self.table, self.table.c.id == candidates.c.id)
         # The index decides of airport and status: conditions on these would turn the join round.
         found = select(self.table.c.id).select_from(joined).where(*texts(self.kind, self.wanted))
-        found = found.order_by(*self.finder.order.clauses()).limit(most)
+        found = found.order_by(*self.reader.order.clauses()).limit(most)
         listed = found.with_hint(self.table, "NOT INDEXED", "sqlite").subquery()
         ids = select(func.json_group_array(listed.c.id)).scalar_subquery()
         return select(*self.facts(), case((number <= most, ids)).label("ids"))
 
     def stream(self, window: Window) -> list[Row[Any]]:
         """Return rows by id: FTS5 gives them so, from either end, and reads no further than it must."""
-        descending = self.finder.order.descending != window.at_end
+        descending = self.reader.order.descending != window.at_end
         known = window.after or window.before
         beside = bool(known) and not window.at_end and window.start > EXACT
         upwards = (not descending) != (window.after is None) if beside else not descending
@@ -122,10 +122,10 @@ class SQLiteSearch(FTS5Search):
             ids = self.matching(rowid).order_by(rowid.asc() if upwards else rowid.desc())
             if beside:
                 ids = ids.where(rowid > bindparam("known") if upwards else rowid < bindparam("known"))
-            return self.finder.picked(ids.limit(bindparam("length")).offset(bindparam("offset")))
+            return self.reader.select_by_ids(ids.limit(bindparam("length")).offset(bindparam("offset")))
 
         offset = 0 if beside or window.at_end else window.start
-        with self.finder.budget.limit():
+        with self.reader.budget.limit():
             rows = self.run("stream", make, beside, upwards, length=window.length, offset=offset, known=known or 0)
             return sorted(rows, key=lambda row: row.id, reverse=descending)
 
@@ -136,6 +136,6 @@ class SQLiteSearch(FTS5Search):
             ids = self.matching(self.table.c.id).order_by(*order.clauses())
             return ids.limit(bindparam("length")).offset(bindparam("offset"))
 
-        with self.finder.budget.limit():
+        with self.reader.budget.limit():
             ids = self.run("sorted", make, order.shape, length=window.length, offset=start)
-            return self.finder.by_ids(ids.scalars().all())
+            return self.reader.by_ids(ids.scalars().all())
