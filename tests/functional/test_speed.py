@@ -16,7 +16,7 @@ from groundtransport.indexes import TableSpec, build, spec_of
 from groundtransport.indexes.postgresql import RARE_SIGNS, continued, rare_signs
 from groundtransport.records.list.reader import ListReader
 from groundtransport.records.search import result_cache, time_limit
-from groundtransport.records.search.terms import like
+from groundtransport.records.search.terms import like_pattern
 from tests.site import ENVIRON, JFK, Site
 
 pytestmark = pytest.mark.slow
@@ -371,7 +371,7 @@ def test_a_record_is_found_on_its_page_wherever_that_is(crowded: Site, query: di
 
 
 def test_finding_a_record_that_takes_too_long_leads_to_the_list(crowded: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_limit, "SEARCH", -1)
+    monkeypatch.setattr(time_limit, "SEARCH_SECONDS", -1)
     page = crowded.client().get("/admin/transit?find=41003&sort=company_name")
     assert len(page.html.select("tbody tr")) == 25
 
@@ -550,11 +550,11 @@ def test_searches_find_what_a_plain_scan_finds(
     crowded: Site, monkeypatch: pytest.MonkeyPatch, sort: str, code: str
 ) -> None:
     """Whichever way the size of the answer calls for: rows, order, and the number where it is no estimate."""
-    monkeypatch.setattr(time_limit, "SEARCH", 60)
+    monkeypatch.setattr(time_limit, "SEARCH_SECONDS", 60)
     client = crowded.client()
     collate = 'COLLATE "C"' if crowded.engine.dialect.name == "postgresql" else ""
     for q in SEARCHES:
-        words = {f"w{number}": like(word) for number, word in enumerate(q.split())}
+        words = {f"w{number}": like_pattern(word) for number, word in enumerate(q.split())}
         found = " AND ".join(f"search_text LIKE :{name} ESCAPE '\\'" for name in words)
         at = f"AND airport_code = '{code}'" if code else ""
         scan = (
@@ -578,8 +578,8 @@ def test_searches_find_what_a_plain_scan_finds(
 def test_a_search_that_takes_too_long_answers_with_what_it_found(
     crowded: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(time_limit, "SEARCH", 0)
-    monkeypatch.setattr(time_limit, "MORE", 0)
+    monkeypatch.setattr(time_limit, "SEARCH_SECONDS", 0)
+    monkeypatch.setattr(time_limit, "EXTRA_SECONDS", 0)
     client = crowded.client()
 
     answer = client.get("/admin/transit?ajax=1&q=us&sort=company_name")
@@ -691,7 +691,7 @@ def late(crowded: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     result_cache.forget(crowded.engine)  # how many match is counted anew
     monkeypatch.setattr(time_limit.Budget, "limit", limit)
     monkeypatch.setattr(
-        time_limit, "MORE", 10.0
+        time_limit, "EXTRA_SECONDS", 10.0
     )  # short enough for people, too short for a machine that runs all tests
     return crowded
 

@@ -20,14 +20,14 @@ from groundtransport.records.search.sqlite import SQLiteSearch
 def execute(dbsession: Session, kind: Kind, query: ListQuery, window: Window) -> ListResult:
     """Return the rows of a window and their numbers; past the end, no rows."""
     reader = ListReader(dbsession, kind, query)
-    if reader.wanted.is_impossible:
+    if reader.criteria.is_impossible:
         return ListResult([], reader.total(), 0)
-    if reader.wanted.is_everything:
+    if reader.criteria.is_empty:
         return CountedList(reader, reader.order, DELETED if query.deleted else ALL).fetch(window)
     try:
         if query.deleted:
             return search_deleted(reader, window)
-        if reader.wanted.is_counted(reader.counted_by):
+        if reader.criteria.is_counted(reader.counted_by):
             return _fetch_counted(reader, window)
         return _search(reader, window)
     finally:
@@ -36,12 +36,12 @@ def execute(dbsession: Session, kind: Kind, query: ListQuery, window: Window) ->
 
 def _fetch_counted(reader: ListReader, window: Window) -> ListResult:
     """Return records of an airport, of a choice or of both."""
-    groups, order = reader.wanted.groups, reader.order
+    groups, order = reader.criteria.groups, reader.order
     code, choice = groups.get("airport_code", ALL), groups.get(reader.counted_by or "", ALL)
     if order.is_by_id or order.name in groups:
         # All have the same sort key: the index gives them by id.
         return CountedList(reader, Order(reader.kind, "id", order.descending), code, choice).fetch(window)
-    total, filtered = counters.both(reader.dbsession, reader.kind, code, choice)
+    total, filtered = counters.fetch_counts(reader.dbsession, reader.kind, code, choice)
     return GroupSearch(reader, total, filtered).find(window)
 
 

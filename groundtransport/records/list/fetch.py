@@ -35,11 +35,11 @@ class CountedList:
             if rows:
                 numbers = rows[0][len(reader.names) :]
                 return ListResult(reader.to_dicts(rows), int(numbers[0]), int(numbers[-1]))
-        total, filtered = counters.both(self.dbsession, self.kind, code, choice)
+        total, filtered = counters.fetch_counts(self.dbsession, self.kind, code, choice)
         return ListResult(reader.to_dicts(self._rows(window, filtered)), total, filtered)
 
     def _near(self, limit: int | None) -> Select[Any]:
-        return self._first(self.order, limit).add_columns(*counters.numbers(self.kind, self.code, self.choice))
+        return self._first(self.order, limit).add_columns(*counters.count_columns(self.kind, self.code, self.choice))
 
     def _rows(self, window: Window, number: int) -> list[Row[Any]]:
         """Return a page of ``number`` rows along the index: from its nearer end, or from a neighboring record."""
@@ -63,7 +63,7 @@ class CountedList:
         if offset <= DEEP_OFFSET:
             return list(self.reader.run("first", lambda: self._first(order), order.shape, **values))
         if order.is_by_id and not self.reader.groups and not self.reader.query.deleted:
-            edge = counters.edge(self.dbsession, self.kind, offset, descending=order.descending)
+            edge = counters.block_edge(self.dbsession, self.kind, offset, descending=order.descending)
             if edge:
                 return self._at(order, edge[0], edge[1], length)
         ids = self.reader.run("far", lambda: self._paged(order, self.table.c.id), order.shape, **values)
@@ -105,7 +105,7 @@ class CountedList:
             if anchors is None:
                 return []
             key = anchors[0]
-        values = dict(self.reader.wanted.values)
+        values = dict(self.reader.criteria.values)
         parts = [
             select(*self.reader.columns).where(*self.conditions, beyond).order_by(*order.clauses()).limit(length)
             for beyond in order.beyond(key, anchor)

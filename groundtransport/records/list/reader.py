@@ -15,7 +15,7 @@ from groundtransport.records.list import counters
 from groundtransport.records.list.order import Order
 from groundtransport.records.list.query import DELETION, ListQuery, sortable
 from groundtransport.records.search.predicates import group_conditions
-from groundtransport.records.search.terms import Wanted, wanted
+from groundtransport.records.search.terms import Criteria, parse_criteria
 from groundtransport.records.search.time_limit import Budget
 
 
@@ -28,7 +28,7 @@ class ListReader:
         self.order = Order.of(kind, query)
         self.names, self.columns = _shown_columns(kind, deleted=query.deleted)
         self.budget = Budget(dbsession)
-        self.wanted = wanted(kind, query) if query.is_filtered else Wanted()
+        self.criteria = parse_criteria(kind, query) if query.is_filtered else Criteria()
 
     @cached_property
     def scope(self) -> list[ColumnElement[bool]]:
@@ -41,7 +41,7 @@ class ListReader:
     @cached_property
     def groups(self) -> list[ColumnElement[bool]]:
         """The conditions by exact value (airport, choices)."""
-        return group_conditions(self.kind, self.wanted)
+        return group_conditions(self.kind, self.criteria)
 
     @cached_property
     def is_sqlite(self) -> bool:
@@ -57,9 +57,9 @@ class ListReader:
         self, name: str, make: Callable[[], Select[Any]], *shape: Hashable, **values: Any
     ) -> Result[*tuple[Any, ...]]:
         """Execute a cached statement with ``values``; ``make`` builds it for a new name, query shape and ``shape``."""
-        wanted = self.wanted
-        key = (name, self.table, self.is_sqlite, self.query.deleted, wanted.shape, tuple(wanted.groups), *shape)
-        return self.dbsession.execute(cached_statement(key, make), {**wanted.values, **values})
+        criteria = self.criteria
+        key = (name, self.table, self.is_sqlite, self.query.deleted, criteria.matches, tuple(criteria.groups), *shape)
+        return self.dbsession.execute(cached_statement(key, make), {**criteria.values, **values})
 
     def total(self) -> int:
         """Return the number of live (or deleted) records of the kind."""

@@ -6,12 +6,12 @@ from sqlalchemy import Select, bindparam, func, select
 
 from groundtransport.records.list.reader import ListReader
 from groundtransport.records.list.window import ListResult, Window
-from groundtransport.records.search.base import EXACT, Search
+from groundtransport.records.search.base import EXACT_MAX, Search
 from groundtransport.records.search.time_limit import OutOfTime
 
 
 def search_deleted(reader: ListReader, window: Window) -> ListResult:
-    """Return deleted records that match; their number is exact up to EXACT."""
+    """Return deleted records that match; their number is exact up to EXACT_MAX."""
     search = Search(reader)
     order, start = search.order_of(window), 0 if window.at_end else window.start
     hint = f"INDEXED BY ix_{reader.kind.table}_deleted"
@@ -21,7 +21,7 @@ def search_deleted(reader: ListReader, window: Window) -> ListResult:
         return ids.with_hint(reader.table, hint, "sqlite")
 
     def counted() -> Select[Any]:
-        return select(func.count()).select_from(matching().limit(EXACT + 1).subquery())
+        return select(func.count()).select_from(matching().limit(EXACT_MAX + 1).subquery())
 
     def paged() -> Select[Any]:
         return matching().order_by(*order.clauses()).limit(bindparam("length")).offset(bindparam("offset"))
@@ -35,4 +35,4 @@ def search_deleted(reader: ListReader, window: Window) -> ListResult:
             rows = reader.by_ids(ids.scalars().all())
     except OutOfTime:
         search.truncated = True
-    return search.answer(window, rows, number or 0, is_estimate=number is None or number > EXACT)
+    return search.result(window, rows, number or 0, is_estimate=number is None or number > EXACT_MAX)
