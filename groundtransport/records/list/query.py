@@ -44,21 +44,21 @@ class ListQuery:
         """Return the query string of links and redirects: the given parameters alone, with ``changes`` applied."""
         size = str(self.page_size) if self.size_sent else ""
         deleted = "1" if self.deleted else ""
-        known = {"q": self.q, **self.filters, "sort": self.sort, "page_no": self.page_no, "page_size": size}
-        known["deleted"] = deleted
-        return urlencode([(name, value) for name, value in {**known, **changes}.items() if value])
+        params = {"q": self.q, **self.filters, "sort": self.sort, "page_no": self.page_no, "page_size": size}
+        params["deleted"] = deleted
+        return urlencode([(name, value) for name, value in {**params, **changes}.items() if value])
 
 
 def read_query(kind: Kind, values: Mapping[str, list[str]], default_size: int) -> ListQuery:
     """Return the query that ``values`` (parameter name to its texts) hold; invalid or repeated ones are ignored."""
     once = only_once(values)
-    given = {name: once[name].strip() for name in filter_names(kind) if once.get(name, "").strip()}
-    if given.get(MISSING) not in kind.filters:
-        given.pop(MISSING, None)
+    filters = {name: once[name].strip() for name in filter_names(kind) if once.get(name, "").strip()}
+    if filters.get(MISSING) not in kind.filters:
+        filters.pop(MISSING, None)
     return replace(
         read_page(values, default_size),
         q=once.get("q", "").strip(),
-        filters=given,
+        filters=filters,
         sort=_sort(kind, once.get("sort", "")),
         deleted=once.get("deleted") == "1" and can_restore(kind),
     )

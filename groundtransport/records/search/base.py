@@ -215,11 +215,11 @@ class Search:
             return rows[0].number, self.reader.by_ids([row.id for row in rows if row.id is not None])
 
     def _read(self, order: Order) -> Select[Any]:
-        found = self._matching_texts(self.table.c.id, order.key.label("key")).cte("found").prefix_with("MATERIALIZED")
-        sorted_ = select(found.c.id, found.c.key).order_by(*order.sorting(found.c.key, found.c.id))
+        matches = self._matching_texts(self.table.c.id, order.key.label("key")).cte("found").prefix_with("MATERIALIZED")
+        sorted_ = select(matches.c.id, matches.c.key).order_by(*order.sorting(matches.c.key, matches.c.id))
         page = sorted_.limit(bindparam("length")).offset(bindparam("offset")).subquery()
         # An outer join: the number is returned for an empty page, too.
-        number = select(func.count().label("number")).select_from(found).subquery()
+        number = select(func.count().label("number")).select_from(matches).subquery()
         joined = number.outerjoin(page, true())
         return select(number.c.number, page.c.id).select_from(joined).order_by(*order.sorting(page.c.key, page.c.id))
 
