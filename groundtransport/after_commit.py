@@ -1,6 +1,7 @@
-"""For who tells the world: subscribers that hear of a change once it is committed, and never of one that was undone.
+"""Run subscribers after commit, for side effects outside the database.
 
-What they do can undo nothing: each is called by itself, and what it raises goes to the process log, not to the user.
+They are not called for a change that is rolled back. An exception in one of them is logged; it affects neither the
+other subscribers nor the response.
 """
 
 import logging
@@ -18,22 +19,22 @@ Subscriber = Callable[[RecordChanged], object]
 
 
 class AfterCommit:
-    """Listens inside the transaction, and calls ``subscriber`` after it; nothing is kept from one to the next."""
+    """Event subscriber that calls ``subscriber`` with the event after the commit."""
 
     def __init__(self, subscriber: Subscriber) -> None:
         self.subscriber = subscriber
 
     def __call__(self, event: RecordChanged) -> None:
-        event.dbsession.info["tm"].get().addAfterCommitHook(self.tell, (event,))
+        event.dbsession.info["tm"].get().addAfterCommitHook(self.notify, (event,))
 
-    def tell(self, committed: bool, event: RecordChanged) -> None:  # noqa: FBT001  # the hook's form
-        """Call the subscriber with the event, unless the commit failed; log what it raises."""
+    def notify(self, committed: bool, event: RecordChanged) -> None:  # noqa: FBT001  # signature of the hook
+        """Call the subscriber with the event unless the commit failed; log an exception that it raises."""
         if not committed:
             return
-        # The session has ended: what is written to it now would be lost without a word.
-        past: Any = {"dbsession": None}
+        # The transaction has ended: writes to the session would be lost silently.
+        changes: Any = {"dbsession": None}
         try:
-            self.subscriber(replace(event, **past))
+            self.subscriber(replace(event, **changes))
         except Exception:
             name = getattr(self.subscriber, "__qualname__", repr(self.subscriber))
             log.exception("%s failed after the commit of %s %s %s", name, event.action, event.kind, event.record_id)
@@ -42,7 +43,7 @@ class AfterCommit:
 def add_after_commit_subscriber(
     config: Configurator, subscriber: Subscriber | str, event_class: type[RecordChanged] | str = RecordChanged
 ) -> None:
-    """Call ``subscriber`` with every committed event of a class; either may be a dotted name."""
+    """Call ``subscriber`` with each event of ``event_class`` after commit; both may be dotted names."""
     config.add_subscriber(AfterCommit(config.maybe_dotted(subscriber)), config.maybe_dotted(event_class))
 
 

@@ -1,4 +1,4 @@
-"""What was found a moment ago, of each database: for what changes seldom and takes long to find."""
+"""Cache of values computed from a database, with a time to live (TTL)."""
 
 import time
 from collections.abc import Hashable
@@ -7,27 +7,28 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import Engine, Pool
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
-class TTLCache(Generic[Found]):
-    """Keeps what was found for so many seconds, and of one database no more than ``most``."""
+class TTLCache(Generic[Value]):
+    """Cache whose values expire after ``seconds``; it holds at most ``most`` values of each database."""
 
     def __init__(self, seconds: float, most: int = 1_000) -> None:
         self.seconds, self.most = seconds, most
-        self._kept: WeakKeyDictionary[Pool, dict[Hashable, tuple[float, Found]]] = WeakKeyDictionary()
+        self._values: WeakKeyDictionary[Pool, dict[Hashable, tuple[float, Value]]] = WeakKeyDictionary()
 
-    def put(self, engine: Engine, key: Hashable, found: Found) -> None:
-        kept = self._kept.setdefault(engine.pool, {})
-        if len(kept) >= self.most:
-            kept.clear()
-        kept[key] = time.monotonic(), found
+    def put(self, engine: Engine, key: Hashable, value: Value) -> None:
+        """Store a value computed from the database of ``engine``."""
+        values = self._values.setdefault(engine.pool, {})
+        if len(values) >= self.most:
+            values.clear()
+        values[key] = time.monotonic(), value
 
-    def get(self, engine: Engine, key: Hashable) -> Found | None:
-        """Return what was found, if that was a moment ago."""
-        entry = self._kept.get(engine.pool, {}).get(key)
+    def get(self, engine: Engine, key: Hashable) -> Value | None:
+        """Return the stored value; None if there is none or it has expired."""
+        entry = self._values.get(engine.pool, {}).get(key)
         return entry[1] if entry and time.monotonic() - entry[0] < self.seconds else None
 
     def forget(self, engine: Engine) -> None:
-        """Forget what was found in a database: it was changed."""
-        self._kept.pop(engine.pool, None)
+        """Remove all values of a database, after a change."""
+        self._values.pop(engine.pool, None)

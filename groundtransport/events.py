@@ -1,6 +1,6 @@
-"""What happened to a record, as frozen data: no ORM row, no request.
+"""Events of records: frozen data without ORM rows or requests.
 
-The one writer publishes these inside the transaction of the change: a subscriber that raises undoes it.
+The writer publishes them in the transaction of the change. An exception in a subscriber rolls the change back.
 """
 
 from collections.abc import Mapping
@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 
 @dataclass(frozen=True)
 class Actor:
-    """Who does it: made once, by the view or by the command line.
+    """The user or command that makes a change, created once by the view or the command.
 
-    ``batch`` names an import or a bulk action; ``user_id`` is None for the command line.
+    ``batch`` identifies an import or a bulk action. ``user_id`` is None for commands. ``address`` is the client IP.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Actor:
 
 @dataclass(frozen=True)
 class RecordChanged:
-    """The base of all five. ``before`` and ``after`` map each field to its value; an absent side is empty."""
+    """Base class of the events. ``before`` and ``after`` map field names to values; a missing side is empty."""
 
     kind: str
     record_id: int
@@ -35,28 +35,36 @@ class RecordChanged:
     after: Mapping[str, Any]
     version: int  # of the record, after the change
     actor: Actor
-    # The session of the change, for a subscriber that writes in the same transaction.
+    # The session of the change, for subscribers that write in the same transaction.
     dbsession: Session = field(repr=False, compare=False)
     action = ""
 
 
 class RecordCreated(RecordChanged):
+    """A record was created."""
+
     action = "create"
 
 
 class RecordUpdated(RecordChanged):
+    """A record was changed."""
+
     action = "update"
 
 
 class RecordDeleted(RecordChanged):
+    """A record was deleted; it can be restored."""
+
     action = "delete"
 
 
 class RecordRestored(RecordChanged):
+    """A deleted record was restored."""
+
     action = "restore"
 
 
 class RecordPurged(RecordChanged):
-    """A deleted record was removed for good."""
+    """A deleted record was removed permanently."""
 
     action = "purge"

@@ -1,7 +1,7 @@
-"""Languages: which there are, which one a request gets, and ``_``, which marks a text for translation.
+"""Translation: the languages, the language of a request, and ``_``, which marks a text for translation.
 
-The English text is the message's name. The catalogues stand in ``groundtransport/locale``: the domain
-``groundtransport`` is for Python and templates, ``scripts`` for the browser.
+The message id is the English text. The catalogues are in ``groundtransport/locale``: the domain ``groundtransport`` for
+Python and templates, ``scripts`` for the browser.
 """
 
 from functools import lru_cache
@@ -11,6 +11,8 @@ from markupsafe import Markup
 from pyramid.threadlocal import get_current_request
 from translationstring import TranslationString, TranslationStringFactory
 
+from groundtransport.formats import FILTERS
+
 DOMAIN = "groundtransport"
 LANGUAGES = {"en": "English", "es": "Español"}
 DEFAULT = "en"
@@ -19,77 +21,93 @@ _ = TranslationStringFactory(DOMAIN)
 
 
 def translated(text: str | tuple[str, ...], localizer: Any = None) -> str:
-    """Return a text in the language of ``localizer``, in English without one, its values put in.
+    """Return a text translated by ``localizer``, or in English without one, with its values inserted.
 
-    A value that is itself a text of ours is translated, too, and each of a tuple of them. Anything else, what people
-    typed above all, stays.
+    Values that are translation strings, or tuples of them, are translated too. Plain strings, such as users' input, are
+    returned unchanged.
     """
     if isinstance(text, tuple):
         return ", ".join(translated(part, localizer) for part in text)
     if not isinstance(text, TranslationString):
         return text
     if localizer and not text.mapping:
-        return _found(localizer, str(text), text.domain, text.default)
+        return _translate(localizer, str(text), text.domain, text.default)
     values = {name: translated(value, localizer) for name, value in (text.mapping or {}).items()}
-    whole = TranslationString(text, domain=text.domain, default=text.default, mapping=values)
-    found: str = localizer.translate(whole) if localizer else whole.interpolate()
-    return found
+    message = TranslationString(text, domain=text.domain, default=text.default, mapping=values)
+    result: str = localizer.translate(message) if localizer else message.interpolate()
+    return result
 
 
-@lru_cache(4096)  # a few hundred texts, by two languages
-def _found(localizer: Any, text: str, domain: str | None, default: str | None) -> str:
-    found: str = localizer.translate(TranslationString(text, domain=domain, default=default))
-    return found
+@lru_cache(4096)  # a few hundred texts in each language
+def _translate(localizer: Any, text: str, domain: str | None, default: str | None) -> str:
+    result: str = localizer.translate(TranslationString(text, domain=domain, default=default))
+    return result
 
 
 def translate(request: Any, text: str) -> str:
-    """``request.translate(text)``."""
+    """Return a text in the language of the request: ``request.translate(text)``."""
     return translated(text, request.localizer)
 
 
 def ours(text: str) -> str:
-    """The filter of templates for what may be a text of ours and may be data: ``{{ node.shown(value)|ours }}``."""
+    """Return a text translated if it is a translation string (template filter): ``{{ node.shown(value)|ours }}``."""
     return translated(text, get_current_request().localizer)
 
 
-@lru_cache(4096)  # a few hundred texts, by two languages
-def _looked_up(localizer: Any, text: str) -> Markup:
-    return Markup(localizer.translate(text, domain=DOMAIN))  # noqa: S704  # nosec B704 # a text of ours
+COMMAND_LINE = " (command line)"  # suffix of an actor's name; stored, so always English
+
+
+def person(actor: str) -> str:
+    """Return the name of an actor with the suffix translated (template filter): ``{{ entry.actor|person }}``."""
+    if not actor.endswith(COMMAND_LINE):
+        return actor
+    return ours(_("${name} (command line)", mapping={"name": actor.removesuffix(COMMAND_LINE)}))
+
+
+@lru_cache(4096)  # a few hundred texts in each language
+def _markup(localizer: Any, text: str) -> Markup:
+    return Markup(localizer.translate(text, domain=DOMAIN))  # noqa: S704  # nosec B704 # from the catalogue
 
 
 @lru_cache(4096)
-def _whole(localizer: Any, text: str) -> Markup:
-    return _looked_up(localizer, text) % {}
+def _translated_markup(localizer: Any, text: str) -> Markup:
+    return _markup(localizer, text) % {}
 
 
 def gettext(text: str, **values: Any) -> Markup:
-    """The ``_`` of templates: as Jinja's own, which asks the catalogue anew for every text of every page."""
+    """Return a translated text with its values escaped: ``_`` of the templates. Unlike Jinja's, it is cached."""
     localizer = get_current_request().localizer
-    return _looked_up(localizer, text) % values if values else _whole(localizer, text)
+    return _markup(localizer, text) % values if values else _translated_markup(localizer, text)
 
 
 def negotiate(request: Any) -> str:
-    """Return the language of a request: the person's choice, else what the browser asks for, else English.
+    """Return the language of a request: the user's preference, else the browser's, else English.
 
-    It must not query: an error page is rendered when the database is away, too.
+    No queries: error pages are rendered when the database does not answer, too.
     """
     identity = request.session.known_identity
     chosen: str = identity.preferences.get("language", "") if identity else ""
     if chosen in LANGUAGES:
         return chosen
-    wanted: str = request.accept_language.lookup(list(LANGUAGES), default=DEFAULT)
-    return wanted
+    language: str = request.accept_language.lookup(list(LANGUAGES), default=DEFAULT)
+    return language
 
 
 def includeme(config: Any) -> None:
-    # Before pyramid_jinja2: its templates know `_` and {% trans %}, with %(name)s for values.
-    config.add_settings({"jinja2.i18n.domain": DOMAIN, "jinja2.newstyle": "true", "jinja2.filters": {"ours": ours}})
+    # Must precede pyramid_jinja2. Newstyle gettext inserts values as %(name)s.
+    config.add_settings(
+        {
+            "jinja2.i18n.domain": DOMAIN,
+            "jinja2.newstyle": "true",
+            "jinja2.filters": {"ours": ours, "person": person, **FILTERS},
+        }
+    )
     config.add_translation_dirs("colander:locale", "groundtransport:locale")
     config.add_request_method(translate)
     config.set_locale_negotiator(negotiate)
 
-    def say_in_templates() -> None:
+    def set_template_gettext() -> None:
         config.get_jinja2_environment(".jinja2").globals["_"] = gettext
 
-    # pyramid_jinja2 makes its environment when the configuration is committed: ask after that.
-    config.action("texts of templates", say_in_templates, order=9999)
+    # pyramid_jinja2 creates its environment when the configuration is committed, so this runs later.
+    config.action("texts of templates", set_template_gettext, order=9999)

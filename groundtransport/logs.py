@@ -1,4 +1,4 @@
-"""One JSON object a line, for the process log of a deployment. A line break in a message stays inside its line."""
+"""Log formatter for deployments: one JSON object on each line; line breaks in messages are escaped."""
 
 import json
 import logging
@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 
 
 class JSONFormatter(logging.Formatter):
+    """Formats log records as JSON."""
+
     def format(self, record: logging.LogRecord) -> str:
-        """Return the record with its time (UTC), level, logger, message, and trace if there is one."""
+        """Return a JSON object with time (UTC), level, logger and message, and the traceback of an exception."""
         line = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(),
             "level": record.levelname,

@@ -1,6 +1,6 @@
-"""The whole tree on one page: ``/admin/<kind>/<id>`` as contexts with ACLs.
+"""The resource tree: ``/admin/<kind>/<id>`` as contexts with ACLs.
 
-``__getitem__`` raises KeyError for what is not there, and nothing else. Contexts wrap rows; they are not rows.
+``__getitem__`` raises KeyError for an unknown name and no other error. Contexts contain ORM rows; they are not rows.
 """
 
 import re
@@ -23,7 +23,7 @@ PEOPLE = (Permission.USERS_READ, Permission.USERS, Permission.SECURITY)
 
 
 class Node:
-    """A place in the tree."""
+    """A context: base class of the tree."""
 
     __name__: str = ""
     __parent__: "Node | None" = None
@@ -34,7 +34,7 @@ class Node:
 
 
 class Root(Node):
-    """``/``: sign-in, health, and the way to Admin."""
+    """``/``: sign-in, health checks, and the parent of Admin."""
 
     def __getitem__(self, name: str) -> "Admin":
         if name != "admin":
@@ -43,7 +43,7 @@ class Root(Node):
 
 
 class Admin(Node):
-    """``/admin``: the dashboard, and everything that needs a sign-in."""
+    """``/admin``: the dashboard, and the parent of all pages that need a sign-in."""
 
     __acl__: ClassVar[list[Any]] = [
         (Allow, f"role:{Role.VIEWER}", READING),
@@ -61,11 +61,11 @@ class Admin(Node):
 
 
 class Activity(Node):
-    """``/admin/activity``: what was done to records."""
+    """``/admin/activity``: the log of changes to records."""
 
 
 class Airports(Node):
-    """``/admin/airports``: the search behind the airport field, and one airport's cities and states."""
+    """``/admin/airports``: the search of the airport field, and the parent of airports."""
 
     def __getitem__(self, code: str) -> "Airport":
         airport = self.request.find_airport(code)
@@ -75,13 +75,15 @@ class Airports(Node):
 
 
 class Airport(Node):
+    """``/admin/airports/<code>``: the cities and states of an airport."""
+
     def __init__(self, request: Request, airport: Any, parent: Airports) -> None:
         super().__init__(request, airport.code, parent)
         self.airport = airport
 
 
 class Profile(Node):
-    """``/admin/profile``: one's own account."""
+    """``/admin/profile``: the user's own account."""
 
     def __getitem__(self, name: str) -> "OwnSecondFactor":
         if name != "second-factor":
@@ -90,14 +92,14 @@ class Profile(Node):
 
 
 class OwnSecondFactor(Node):
-    """``/admin/profile/second-factor``: one's own authenticator app and recovery codes."""
+    """``/admin/profile/second-factor``: the user's own authenticator app and recovery codes."""
 
 
 class Users(Node):
-    """``/admin/users``: people's accounts."""
+    """``/admin/users``: the accounts of all users."""
 
     def __getitem__(self, name: str) -> "User":
-        # Who may not see people does not learn who is there: to them, every name is a place that is closed.
+        # Without the permission every name is forbidden, so the response does not reveal which accounts exist.
         is_open = bool(self.request.has_permission(Permission.USERS_READ, self))
         user = self.request.find_user(name) if is_open else None
         if is_open and user is None:
@@ -106,7 +108,7 @@ class Users(Node):
 
 
 class User(Node):
-    """``/admin/users/<name>``: one person's account."""
+    """``/admin/users/<name>``: a user's account; ``user`` is None without the permission to see it."""
 
     def __init__(self, request: Request, name: str, user: Any, parent: Users) -> None:
         super().__init__(request, name if user is None else user.name, parent)
@@ -114,11 +116,11 @@ class User(Node):
 
 
 class Security(Node):
-    """``/admin/security``: what happened to accounts, sessions and permissions."""
+    """``/admin/security``: the log of events of accounts, sessions and permissions."""
 
 
 class Session(Node):
-    """``/admin/session``: how long one is signed in, for the scripts of a form."""
+    """``/admin/session``: the remaining time of the session, for the scripts of forms."""
 
 
 PLACES: dict[str, type[Node]] = {
@@ -134,14 +136,14 @@ PLACES: dict[str, type[Node]] = {
 class Collection(Node):
     """``/admin/<kind>``: the records of one kind."""
 
-    # The names below it that answer with JSON or a fragment: no page to come back to after a sign-in.
+    # View names that return JSON or an HTML fragment: a sign-in does not return to them.
     partial: ClassVar[frozenset[str]] = frozenset({"phone", "similar"})
 
     def __init__(self, request: Request, kind: Any, parent: Node) -> None:
         super().__init__(request, kind.name, parent)
         self.kind = kind
 
-    def __acl__(self) -> list[Any]:  # type: ignore[override]  # a kind may add grants of its own
+    def __acl__(self) -> list[Any]:  # type: ignore[override]  # a kind declares its grants
         return list(self.kind.grants)
 
     def __getitem__(self, name: str) -> "AnyRecord":
@@ -151,14 +153,14 @@ class Collection(Node):
         return (DeletedRecord if row.is_deleted else self.kind.record)(self.request, row, self)
 
     def get(self, name: str) -> "AnyRecord | None":
-        """Return the record of an id, live or deleted; None for what is not there."""
+        """Return the record with an id, live or deleted; None if there is none."""
         try:
             return self[name]
         except KeyError:
             return None
 
     def live(self, name: str) -> "Record":
-        """Return the live record of an id; raise KeyError for a deleted one, too."""
+        """Return the live record with an id; raise KeyError if there is none or it is deleted."""
         record = self[name]
         if not isinstance(record, Record):
             raise KeyError(name)
@@ -171,14 +173,14 @@ class Collection(Node):
 
 @cache
 def record_by_id(model: Any, *, write: bool) -> Select[Any]:
-    """Return the one query of every record's address, made once; its parameter is ``record_id``."""
+    """Return the SELECT of a record by the bind parameter ``record_id``; with ``write``, it locks the row."""
     query = select(model).where(model.id == bindparam("record_id"))
-    # Two writers of one record: the second sees what the first did.
+    # The second of two writers waits and then reads what the first wrote.
     return query.where(advisory_lock(model.id)).with_for_update() if write else query
 
 
 class AnyRecord(Node):
-    """``/admin/<kind>/<id>``: a record, live or deleted. Few views are for both."""
+    """``/admin/<kind>/<id>``: a record, live or deleted; the context of the few views for both."""
 
     __parent__: Collection
 
@@ -193,20 +195,20 @@ class Record(AnyRecord):
 
 
 class DeletedRecord(AnyRecord):
-    """A softly deleted record: it has a history, and can be restored; everything else of it is gone."""
+    """A deleted record. It has only a history and can be restored."""
 
 
 def class_at(path: Sequence[str], kinds: Mapping[str, Any]) -> tuple[type[Node], list[str]]:
-    """Return the class of the context that a path leads to, and the rest of the path. No row is looked for."""
-    found: type[Node] = Root
+    """Return the context class of a path, without queries, and the remaining segments of the path."""
+    context_class: type[Node] = Root
     rest = list(path)
-    while rest and (below := _class_below(found, rest[0], kinds)):
-        found, rest = below, rest[1:]
-    return found, rest
+    while rest and (child := _class_below(context_class, rest[0], kinds)):
+        context_class, rest = child, rest[1:]
+    return context_class, rest
 
 
 def _class_below(parent: type[Node], name: str, kinds: Mapping[str, Any]) -> type[Node] | None:
-    """Return the class of a context's child; None where the name is none of a child, and perhaps a view's."""
+    """Return the class of a child context; None if the name is not a child's (it may be a view name)."""
     if parent is Root:
         return Admin if name == "admin" else None
     if parent is Admin:

@@ -1,6 +1,6 @@
-"""Who may do what: permissions, the identity of a request, the security policy, and the keys derived from the secret.
+"""Permissions, roles, the identity of a request, the security policy, CSRF tokens, and keys derived from the secret.
 
-Nothing here queries: the identity comes from the session, the grants from the tree.
+Nothing here queries: the identity comes from the session, the ACLs from the resource tree.
 """
 
 import hashlib
@@ -19,20 +19,22 @@ from pyramid.request import Request
 from pyramid.util import strings_differ
 from zope.interface import implementer
 
+NAME_MAX = 64  # characters of a user name
+
 
 class Permission(StrEnum):
-    """What a view can ask for. VIEW, USERS_READ, SECURITY and OWN_READ guard pages that change nothing."""
+    """Permissions of views. VIEW, USERS_READ, SECURITY and OWN_READ are for pages that change nothing."""
 
     VIEW = "view"  # see lists, records and the activity log
     CREATE = "create"  # add a record
     EDIT = "edit"  # change a record
-    DELETE = "delete"  # take a record out of the lists
-    RESTORE = "restore"  # bring a deleted record back
-    USERS_READ = "users:read"  # see people's accounts and sessions
-    USERS = "users"  # make and change people's accounts, end their sessions
+    DELETE = "delete"  # delete a record; it can be restored
+    RESTORE = "restore"  # restore a deleted record
+    USERS_READ = "users:read"  # see users' accounts and sessions
+    USERS = "users"  # add and change users' accounts, end their sessions
     SECURITY = "security"  # see the security log
-    OWN_READ = "own:read"  # one's own pages
-    OWN = "own"  # one's own password, preferences and sign-out
+    OWN_READ = "own:read"  # see one's own profile
+    OWN = "own"  # change one's own password and preferences, sign out
 
 
 class Role(StrEnum):
@@ -43,7 +45,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Identity:
-    """The signed-in person. ``epoch`` counts the times that all their sessions were ended."""
+    """The signed-in user. ``epoch`` is incremented when all sessions of the user are ended."""
 
     user_id: int
     name: str
@@ -52,17 +54,17 @@ class Identity:
     must_change_password: bool = False
     preferences: Mapping[str, str] = field(default_factory=dict, compare=False)
     full_name: str = ""
-    # The role asks for a second factor, and the person has none yet.
+    # The role requires a second factor and the user has not set one up.
     must_enrol: bool = False
 
     @property
     def shown_name(self) -> str:
-        """What people read; the logs refer to ``name``."""
+        """The name to display; the logs refer to ``name``."""
         return self.full_name or self.name
 
 
 class SecurityPolicy:
-    """Pyramid's security policy: the session names the person, the tree's ACLs decide."""
+    """Security policy: the session identifies the user, the ACLs of the resource tree grant permissions."""
 
     def identity(self, request: Request) -> Identity | None:
         identity: Identity | None = request.session.identity
@@ -88,19 +90,19 @@ class SecurityPolicy:
 
 @implementer(ICSRFStoragePolicy)
 class SessionCSRF:
-    """A CSRF token that is computed from the session's secret id, so that it needs no storage and dies with it."""
+    """CSRF tokens computed from the session's token: no storage is needed, and they expire with the session."""
 
     def get_csrf_token(self, request: Request) -> str:
-        made: dict[str, str] = vars(request).setdefault("csrf_tokens", {})  # a page asks for each of its forms
+        tokens: dict[str, str] = vars(request).setdefault("csrf_tokens", {})  # a page needs one for each of its forms
         session_id = request.session.token
-        if session_id not in made:
-            made[session_id] = self._token(request.registry["settings"].secrets[0], request)
-        return made[session_id]
+        if session_id not in tokens:
+            tokens[session_id] = self._token(request.registry["settings"].secrets[0], request)
+        return tokens[session_id]
 
     new_csrf_token = get_csrf_token
 
     def check_csrf_token(self, request: Request, supplied_token: str) -> bool:
-        # The Origin is asked here, not by Pyramid, which looks at it on https only.
+        # Pyramid checks the Origin header for https only, so it is checked here.
         if not origin_is_ours(request) or not request.session.presented:
             return False
         if not (isinstance(supplied_token, str) and supplied_token.isascii()):
@@ -114,14 +116,14 @@ class SessionCSRF:
 
 
 def origin_is_ours(request: Request) -> bool:
-    """Whether the request's Origin, when it states one, is the address that it was sent to."""
+    """Return True if the request has no Origin header, or one that equals the scheme, host and port of its URL."""
     origin = request.headers.get("Origin")
     return origin is None or origin == request.host_url
 
 
 @lru_cache(maxsize=64)
 def derive(secret: bytes, info: str) -> bytes:
-    """Return a key of 32 bytes for one use alone: HKDF-SHA256 (RFC 5869) with an empty salt, one block."""
+    """Return a key of 32 bytes for the purpose ``info``: HKDF-SHA256 (RFC 5869) with an empty salt, one block."""
     extracted = hmac.new(bytes(32), secret, "sha256").digest()
     return hmac.new(extracted, info.encode() + b"\x01", "sha256").digest()
 
@@ -130,15 +132,16 @@ _EDIT_KEY = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
 def edit_keys(secret: bytes, identity: Identity, kind: str) -> Callable[[int], str]:
-    """Return what gives the ``key`` of an edit link: an MD5 hash of an HMAC-SHA-256, for one person and kind.
+    """Return a function that maps a record id to the ``key`` of its edit link, for one user and kind.
 
-    It is an integrity check on links and never the only guard (docs/decisions.md).
+    The key is the MD5 hash of an HMAC-SHA-256. It is an integrity check of links, in addition to permissions
+    (decision 7).
     """
     message = json.dumps([1, identity.user_id, identity.epoch, kind, None], separators=(",", ":"))
-    begun = hmac.new(derive(secret, "edit-link/v1"), message.removesuffix("null]").encode(), "sha256")
+    prefix_mac = hmac.new(derive(secret, "edit-link/v1"), message.removesuffix("null]").encode(), "sha256")
 
     def key(record_id: int) -> str:
-        mac = begun.copy()
+        mac = prefix_mac.copy()
         mac.update(b"%d]" % record_id)
         return hashlib.md5(mac.digest(), usedforsecurity=False).hexdigest()
 
@@ -146,14 +149,14 @@ def edit_keys(secret: bytes, identity: Identity, kind: str) -> Callable[[int], s
 
 
 def edit_key(secret: bytes, identity: Identity, kind: str, record_id: int) -> str:
-    """Return the ``key`` of one edit link."""
+    """Return the ``key`` of the edit link of one record."""
     return edit_keys(secret, identity, kind)(record_id)
 
 
 def edit_key_is_right(
     secrets: tuple[bytes, ...], given: list[str], identity: Identity, kind: str, record_id: int
 ) -> bool:
-    """Whether ``given``, all values of the query's ``key``, is the one right key."""
+    """Return True if ``given``, all values of the query parameter ``key``, is exactly one value, the correct key."""
     if len(given) != 1 or not _EDIT_KEY.fullmatch(given[0]):
         return False
     return any(

@@ -1,6 +1,6 @@
-"""What the ini file and the environment say, read once into one frozen object.
+"""Settings of the ini file and the environment, read once into a frozen object.
 
-A missing, misspelt or bad setting stops the start and is named; nothing else reads the environment.
+A missing, unknown or invalid setting stops the start with its name. No other module reads the environment.
 """
 
 import os
@@ -15,19 +15,17 @@ from sqlalchemy.exc import ArgumentError
 
 PREFIX = "groundtransport."
 PAGE_SIZES = (10, 25, 50, 100)
-SECRET_MIN_LENGTH = 32  # characters; NIST SP 800-107 asks an HMAC key of at least 112 bits
+ANONYMOUS_BODY_LIMIT = 64 * 1024  # bytes of a request without a sign-in; keep equal to deploy/nginx.conf
+SECRET_MIN_LENGTH = 32  # characters; NIST SP 800-107 demands HMAC keys of at least 112 bits
 
 
 class SettingsError(SystemExit):
-    """A setting is missing or bad. As a SystemExit it ends ``pserve`` with its message and no trace."""
+    """A setting is missing or invalid. As a SystemExit it ends ``pserve`` with its message, without a traceback."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything an operator decides.
-
-    Times are in seconds, sizes in bytes; ``secrets`` holds the newest first.
-    """
+    """All settings. Times are in seconds, sizes in bytes; ``secrets`` has the newest secret first."""
 
     database_url: str
     secrets: tuple[bytes, ...] = field(repr=False)
@@ -47,7 +45,7 @@ class Settings:
 
 
 def read(ini: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> Settings:
-    """Return the settings of an ``[app:main]`` section; raise SettingsError with the name of the bad one."""
+    """Return the settings of an ``[app:main]`` section. Raise SettingsError with the name of an invalid setting."""
     ours = {key.removeprefix(PREFIX): value for key, value in ini.items() if key.startswith(PREFIX)}
     unknown = set(ours) - set(NUMBERS) - OTHERS
     if unknown:
@@ -89,10 +87,10 @@ def _database_url(text: str) -> str:
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
-        raise SettingsError("sqlalchemy.url is not a database address") from None
+        raise SettingsError("sqlalchemy.url is not a database URL") from None
     backend = {"postgres": "postgresql"}.get(url.get_backend_name(), url.get_backend_name())
     if backend not in ("sqlite", "postgresql"):
-        raise SettingsError(f"sqlalchemy.url names {backend!r}; sqlite and postgresql are known")
+        raise SettingsError(f"sqlalchemy.url names {backend!r}; sqlite and postgresql are supported")
     if backend == "sqlite" and url.database in (None, "", ":memory:"):
         raise SettingsError("sqlalchemy.url: SQLite needs a file, not memory")
     driver = "postgresql+psycopg" if backend == "postgresql" else "sqlite"
@@ -118,15 +116,15 @@ def _country(text: str) -> str:
 
 
 def _secrets(name: str, setting: str, ours: Mapping[str, str], environ: Mapping[str, str]) -> tuple[bytes, ...]:
-    """Return the secrets of a name: the environment's, else that of a file which development makes for itself.
+    """Return the secret ``name`` of the environment, or else of a file, which is created for development.
 
-    ``<name>_OLD`` holds those that were rotated out and are still known, separated by blanks.
+    ``<name>_OLD`` in the environment has previous secrets that are still accepted, separated by blanks.
     """
     file = ours.get(setting)
     try:
         newest = environ.get(name, "") or (_secret_of(Path(file)) if file else "")
     except OSError as error:
-        raise SettingsError(f"{PREFIX}{setting}: {file} cannot be made or read: {error.strerror}") from error
+        raise SettingsError(f"{PREFIX}{setting}: {file} cannot be created or read: {error.strerror}") from error
     if not newest:
         raise SettingsError(f"{name} is missing in the environment")
     old = environ.get(f"{name}_OLD", "").split()
@@ -137,13 +135,14 @@ def _secrets(name: str, setting: str, ours: Mapping[str, str], environ: Mapping[
 
 
 def _secret_of(file: Path) -> str:
+    """Return the secret in a file; create the file with a random secret if it does not exist."""
     if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         temporary = file.with_name(f"{file.name}.{os.getpid()}")
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
             out.write(secrets.token_urlsafe(48))
         try:
-            os.link(temporary, file)  # atomic, and the first of two starts wins
+            os.link(temporary, file)  # atomic: of two processes that start at once, the first wins
         except FileExistsError:
             pass
         finally:

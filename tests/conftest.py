@@ -173,12 +173,13 @@ class FailureNames:
     """Print the name of each failed test at once; pytest-xdist prints dots until the end."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.terminal = config.pluginmanager.get_plugin("terminalreporter")
+        self.config = config
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.failed and self.terminal is not None:
-            self.terminal.ensure_newline()
-            self.terminal.write_line(f"FAILED {report.nodeid} ({report.when})", red=True)
+        terminal = self.config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and terminal is not None:
+            terminal.ensure_newline()
+            terminal.write_line(f"FAILED {report.nodeid} ({report.when})", red=True)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -17,11 +17,11 @@ from groundtransport import db
 from groundtransport.accounts import users
 from groundtransport.accounts.models import AdminSession
 from groundtransport.accounts.sessions.rows import hash_of as token_hash
-from groundtransport.audit.chain import keyring
+from groundtransport.audit.integrity.reconcile import reconcile
+from groundtransport.audit.integrity.verify import verify
 from groundtransport.audit.models import AuditHead
-from groundtransport.audit.reconcile import reconcile
-from groundtransport.audit.verify import verify
 from groundtransport.records import maintenance
+from groundtransport.signing import keyring
 from tests.site import Client, Site
 
 Values = dict[str, str | None]

@@ -1,7 +1,6 @@
 """The whole application on a database of its own, and the clients that talk to it over (simulated) HTTP."""
 
 import re
-import secrets
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,16 +10,19 @@ from webtest import TestApp
 
 import groundtransport
 from groundtransport import db, settings
-from groundtransport.accounts import event_chain, users
-from groundtransport.accounts.models import AdminSession, AdminUser, SecurityEvent, SecurityHead, SignInTry
+from groundtransport.accounts import users
+from groundtransport.accounts.models import AdminSession, AdminUser, SignInTry
 from groundtransport.accounts.secondfactor.models import PendingSignIn, RecoveryCode, SecondFactor
 from groundtransport.accounts.sessions.rows import hash_of as token_hash
+from groundtransport.accounts.sessions.rows import new_token
 from groundtransport.airports import loading
 from groundtransport.airports.models import Airport
 from groundtransport.audit.models import AdminActivity, AuditHead
 from groundtransport.db import migrations
 from groundtransport.records.search import result_cache
 from groundtransport.security import Role
+from groundtransport.security_log import event_chain
+from groundtransport.security_log.models import SecurityEvent, SecurityHead
 
 PASSWORD = "a long walk to the terminal"
 JFK = "John F Kennedy International Airport (JFK)"
@@ -60,7 +62,7 @@ class Site:
     def clean(self) -> None:
         """Remove what a test left: records, entries, sessions, and people and airports of its own."""
         result_cache.forget(self.engine)
-        self.registry["security_log"].left_out.over()
+        self.registry["security_log"].omitted.pop()
         with db.transaction(self.engine) as dbsession:
             for kind in self.kinds.values():
                 dbsession.execute(delete(kind.model))
@@ -81,7 +83,7 @@ class Site:
 
     def sign_in(self, role: Role) -> str:
         """Begin a session of the person with that role, and return its cookie's value."""
-        token = secrets.token_urlsafe(32)
+        token = new_token(self.registry["settings"].secrets)
         with db.transaction(self.engine) as dbsession:
             user = users.find(dbsession, f"the-{role}")
             dbsession.add(

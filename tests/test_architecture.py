@@ -22,6 +22,7 @@ TEMPLATES = sorted(PACKAGE.rglob("*.jinja2"))
 
 # From the ground up; names of one row do not know each other.
 ORDER: tuple[tuple[str, ...], ...] = (
+    ("formats",),
     ("text", "i18n", "settings", "logs", "cache"),
     ("db",),
     ("events", "indexes"),
@@ -29,11 +30,12 @@ ORDER: tuple[tuple[str, ...], ...] = (
     ("signing",),
     ("resources",),
     ("web",),
+    ("security_log",),
     ("airports", "accounts"),
     ("records",),
     ("kinds",),
     ("audit", "transfer"),
-    ("dashboard",),
+    ("dashboard", "help"),
     ("cli", "server"),
     ("__init__",),
 )
@@ -45,6 +47,7 @@ PUBLIC = {("", "GET"), ("login", "GET"), ("login", "POST"), ("logout", "POST"), 
 # Who else writes to the database, and what: none of it is a record.
 WRITERS = {
     "accounts/": "people, their sessions, and what happened to them",
+    "security_log/": "the security log",
     "airports/loading.py": "airports and cities",
     "cli/airports.py": "airports",
     "audit/": "the activity log",

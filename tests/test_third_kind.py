@@ -1,16 +1,17 @@
-"""A third kind is one new file and its migration: in a copy of the code, started as it stands there, over HTTP.
+"""A third kind is one new module with an entry point, and its migration: in a copy of the code, over HTTP.
 
 The copy runs in a process of its own, so that its table is none of the other tests'.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.own_kinds import OwnCode
 
 pytestmark = pytest.mark.slow
 
@@ -51,16 +52,14 @@ KIND = Kind(
     model=Shuttle,
     schema=ShuttleSchema,
     columns=("airport_name", "company_name", "hotel", "fare"),
+    label="company_name",
     filters={"company_name": ("company_name",), "hotel": ("hotel",), "company_phone": ("company_phone1",)},
 )
 '''
 
 
 def test_one_new_file_and_its_migration_are_a_whole_kind(empty_database_url: str, tmp_path: Path) -> None:
-    for folder in ("groundtransport", "alembic"):
-        leave = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / folder, tmp_path / folder, symlinks=True, ignore=leave)
-    (tmp_path / "groundtransport" / "kinds" / "shuttle.py").write_text(SHUTTLE)
+    OwnCode(tmp_path, empty_database_url).kind("shuttle", SHUTTLE)
 
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", "from tests.test_third_kind import live; live()"],
@@ -93,21 +92,26 @@ def start(url: str) -> Any:
     """Migrate to what is there, let Alembic write the new kind's migration, and start the application on it."""
     from alembic import command
 
-    from groundtransport import db, settings
+    from groundtransport import db, kinds, settings
     from groundtransport.accounts import users
     from groundtransport.airports import loading
     from groundtransport.db import migrations
+    from groundtransport.records import maintenance
     from groundtransport.security import Role
     from tests.site import ENVIRON, PASSWORD, Site, app_settings
 
     engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
     migrations.upgrade(engine)
     command.revision(migrations.config(engine), "shuttle", autogenerate=True)
-    (written,) = Path("alembic/versions").glob("*_shuttle.py")
+    (written,) = Path("alembic/own").glob("*_shuttle.py")
     assert written.read_text().count("create_table") == 1
     assert "drop_column" not in written.read_text()
     migrations.upgrade(engine)
     command.check(migrations.config(engine))
+    for kind in kinds.kinds().values():
+        with db.write_engine(engine).begin() as connection:  # as init does
+            if maintenance.needs_reindex(connection, kind):
+                maintenance.reindex(connection, kind, print)
     airports = (row for row in loading.packaged_airports() if row["code"] in ("JFK", "LHR"))
     with db.transaction(engine) as dbsession:
         loading.refresh_airports(dbsession, airports)

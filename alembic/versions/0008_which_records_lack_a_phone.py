@@ -1,5 +1,7 @@
 """An index of the records that lack a telephone number: lists and the overview ask for them"""
 
+from contextlib import nullcontext
+
 from alembic import op
 
 revision = "0008"
@@ -7,33 +9,19 @@ down_revision = "0007"
 branch_labels = None
 depends_on = None
 
-SORTS = {
-    "id": "number",
-    "airport_code": "text",
-    "airport_name": "text",
-    "company_name": "text",
-    "company_address": "text",
-    "company_phone1": "text",
-    "company_phone2": "text",
-    "company_phone3": "text",
-    "company_link": "long",
-    "route_name": "text",
-    "place": "text",
-    "city": "text",
-    "state": "text",
-    "zip_code": "text",
-    "description": "long",
-    "status": "text",
-    "created_at": "number",
-    "updated_at": "number",
-    "version": "number",
-}
-GAPS = {"company_phone": ["company_phone1", "company_phone2", "company_phone3"]}
+NAME = "ix_transit_lacks_company_phone"
+PHONES = ("company_phone1", "company_phone2", "company_phone3")
 
 
 def upgrade() -> None:
-    op.index_records("transit", sorts=SORTS, counted_by="status", soft=True, gaps=GAPS)
+    is_postgresql = op.get_bind().dialect.name == "postgresql"
+    key = 'lower({} COLLATE "C")' if is_postgresql else "{} COLLATE NOCASE"
+    where = " AND ".join(["deleted_at IS NULL", *(f"{key.format(phone)} IS NULL" for phone in PHONES)])
+    with op.get_context().autocommit_block() if is_postgresql else nullcontext():  # others go on writing meanwhile
+        concurrently = "CONCURRENTLY " if is_postgresql else ""
+        op.execute(f"DROP INDEX {concurrently}IF EXISTS {NAME}")  # of an upgrade that was stopped
+        op.execute(f"CREATE INDEX {concurrently}{NAME} ON transit (id) WHERE {where}")
 
 
 def downgrade() -> None:
-    op.execute("DROP INDEX IF EXISTS ix_transit_lacks_company_phone")
+    op.execute(f"DROP INDEX IF EXISTS {NAME}")

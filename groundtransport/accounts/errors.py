@@ -1,10 +1,10 @@
-"""A refusal with a reason for people."""
+"""The base class of errors whose message is shown to the user."""
 
 from translationstring import TranslationString
 
 
 class Refused(ValueError):
-    """It cannot be done; ``text``, to be translated, says why."""
+    """The operation is refused. ``text`` is the reason, to be translated."""
 
     def __init__(self, text: TranslationString) -> None:
         super().__init__(text.interpolate())

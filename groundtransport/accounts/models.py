@@ -1,106 +1,82 @@
-"""The tables of people, of their sessions, of failed sign-ins and of security events."""
+"""The tables of users, sessions, sign-in attempts and saved forms."""
 
 import secrets
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, Index, String, text
+from sqlalchemy import JSON, ForeignKey, String, true
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from groundtransport.db import Base, Id, UTCDateTime, now
+from groundtransport.security import NAME_MAX
 from groundtransport.web.client import AGENT_MAX, CLIENT_IP_MAX
 
-NAME_MAX = 64
 FULL_NAME_MAX = 100
 
 
 class AdminUser(Base):
-    """A person who may sign in. Never deleted: the activity log refers to people by number and name."""
+    """A user. Rows are never deleted: the activity log refers to users by id and name."""
 
     __tablename__ = "admin_user"
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     name: Mapped[str] = mapped_column(String(NAME_MAX), unique=True)
-    # What people read in place of it. The logs refer to the name.
+    # Shown in place of ``name``. The logs hold ``name``.
     full_name: Mapped[str | None] = mapped_column(String(FULL_NAME_MAX))
     role: Mapped[str] = mapped_column(String(16))
     password_hash: Mapped[str] = mapped_column(String(255))
-    # A password that the system printed is good for one sign-in: the person then chooses their own.
+    # True for a one-time password: after the sign-in, the user must choose another.
     must_change_password: Mapped[bool] = mapped_column(default=False)
-    # Raised whenever all sessions and edit keys of the person must die.
+    # Incremented to end all sessions and invalidate all edit keys of the user.
     session_epoch: Mapped[int] = mapped_column(default=0)
-    # What the person chose for themselves, name by name: accounts/preferences.py.
+    # The names are those of accounts/profile/preferences.py.
     preferences: Mapped[dict[str, str]] = mapped_column(
         JSON().with_variant(JSONB, "postgresql"), default=dict, server_default="{}"
     )
     created_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now)
     disabled_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
-    signed_in_at: Mapped[datetime | None] = mapped_column(UTCDateTime)  # the last time
+    signed_in_at: Mapped[datetime | None] = mapped_column(UTCDateTime)  # the last sign-in
 
 
 class AdminSession(Base):
-    """A signed-in browser. Only a hash of its secret id is stored; ``data`` holds its messages."""
+    """A session. The table holds only the hash of its secret id. ``data`` holds the flash messages."""
 
     __tablename__ = "admin_session"
     token_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
-    # What a page may call it by: it opens nothing.
+    # An identifier for pages; it does not authenticate.
     public_id: Mapped[str] = mapped_column(String(16), unique=True, default=lambda: secrets.token_hex(8))
     user_id: Mapped[int] = mapped_column(ForeignKey("admin_user.id"), index=True)
     epoch: Mapped[int]
     created_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now)
     seen_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now)  # no index: each save changes it
-    # Where it began, and what the browser called itself.
+    # The client IP and the User-Agent header of the sign-in.
     address: Mapped[str] = mapped_column(String(CLIENT_IP_MAX), default="")
     user_agent: Mapped[str] = mapped_column(String(AGENT_MAX), default="")
     data: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
 
 
 class SignInTry(Base):
-    """A try to sign in that has not succeeded. Each key that is set counts it; a name stands here as a keyed hash."""
+    """A sign-in attempt that has not succeeded: sign_in/throttle.py.
+
+    It counts towards the limit of each key that is not NULL. ``pair`` and ``person`` are keyed hashes.
+    """
 
     __tablename__ = "sign_in_try"
     id: Mapped[int] = mapped_column(Id, primary_key=True)
     at: Mapped[datetime] = mapped_column(UTCDateTime, index=True)
-    pair: Mapped[str | None] = mapped_column(String(64), index=True)  # a person and an address, or a person's browser
+    # False while the password is being checked.
+    is_decided: Mapped[bool] = mapped_column(default=False, server_default=true())
+    pair: Mapped[str | None] = mapped_column(String(64), index=True)  # user and network, or user and known browser
     network: Mapped[str | None] = mapped_column(String(CLIENT_IP_MAX), index=True)
     person: Mapped[str | None] = mapped_column(String(64), index=True)
 
 
-class SecurityEvent(Base):
-    """What happened to accounts, sessions and permissions: never updated. No foreign keys: it outlives all of them."""
-
-    __tablename__ = "security_event"
-    __table_args__ = (Index(None, "event", "network", "at"), Index(None, "event", "at"))
-    id: Mapped[int] = mapped_column(Id, primary_key=True)
-    at: Mapped[datetime] = mapped_column(UTCDateTime, index=True)
-    event: Mapped[str] = mapped_column(String(32))
-    user_id: Mapped[int | None] = mapped_column(Id)
-    name: Mapped[str] = mapped_column(String(NAME_MAX), index=True)  # who did it
-    about: Mapped[str] = mapped_column(String(NAME_MAX), index=True)  # to whom, where that is somebody else
-    address: Mapped[str] = mapped_column(String(CLIENT_IP_MAX), index=True)
-    network: Mapped[str] = mapped_column(String(CLIENT_IP_MAX))
-    request_id: Mapped[str] = mapped_column(String(32))
-    details: Mapped[dict[str, str]] = mapped_column(JSON)
-    # Empty in events from before there was a chain: accounts/event_chain.py.
-    key_id: Mapped[str] = mapped_column(String(16), default="", server_default=text("''"))
-    mac: Mapped[str] = mapped_column(String(64), default="", server_default=text("''"))
-
-
-class SecurityHead(Base):
-    """The last event of the chain: one row, locked by whoever appends."""
-
-    __tablename__ = "security_head"
-    id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    number: Mapped[int] = mapped_column(Id)
-    mac: Mapped[str] = mapped_column(String(64))
-
-
 class KeptForm(Base):
-    """What somebody had typed when their session was over, until they have signed in again: accounts/saved_forms.py."""
+    """A form that was submitted after its session had ended, kept until its user signs in: accounts/saved_forms.py."""
 
     __tablename__ = "kept_form"
     token_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("admin_user.id"), index=True)
-    address: Mapped[str] = mapped_column(String(200))  # the path that the form was sent to
+    address: Mapped[str] = mapped_column(String(200))  # the path of the form's target
     fields: Mapped[dict[str, str]] = mapped_column(JSON)
     kept_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now, index=True)

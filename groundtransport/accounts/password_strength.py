@@ -1,8 +1,8 @@
-"""Is a password easy to guess? It is where it is little more than common passwords and the person's own words.
+"""Estimate whether a password is easy to guess.
 
-A password is read as pieces: a common password, a word of the person or of the service, a run of the alphabet, a few
-digits; any other character is a piece by itself. What needs more than ``FEW`` pieces passes, whatever characters it
-has (NIST SP 800-63B-4: a blocklist, and no rules of composition). Repeating something adds nothing.
+A password is split into as few pieces as possible: a common password, a word of the user or of the service, a run of
+the alphabet, up to four digits, or any single character. A password of at most ``FEW`` pieces is weak. There are no
+rules about character classes (NIST SP 800-63B-4: a blocklist, no composition rules). Repetition adds no strength.
 """
 
 import importlib.util
@@ -13,10 +13,10 @@ from itertools import pairwise
 from pathlib import Path
 
 FEW = 3
-WORD_MIN = 3  # characters: a shorter word is no easier to guess than its letters
+WORD_MIN = 3  # characters; a shorter word is as hard to guess as its letters
 PIECE_MAX = 64
-DIGITS_MAX = 4  # a year, a day
-READ_MAX = 256  # characters: one of a password may fold into eighteen, and would cost as much
+DIGITS_MAX = 4  # a year or a date
+READ_MAX = 256  # characters; bounds the cost, for NFKC turns one character into up to 18
 SERVICE = frozenset(
     """administration administrator admin airport bus company ground groundtransport scheduled scheduledbus service
     shuttle terminal transit transport transportation""".split()  # noqa: SIM905  # words read better than a list
@@ -27,12 +27,12 @@ _TAIL = re.compile(r"[\d\W_]{1,6}")
 
 
 def is_common(password: str) -> bool:
-    """Whether the password is little more than common passwords."""
+    """Return True if the password is composed of few common passwords."""
     return _is_made_of(password, frozenset())
 
 
-def is_own(password: str, words: Collection[str]) -> bool:
-    """Whether the password is little more than these words, the service's, and common ones."""
+def is_personal(password: str, words: Collection[str]) -> bool:
+    """Return True if the password is composed of few of ``words``, words of the service and common passwords."""
     return _is_made_of(password, SERVICE | {_folded(word) for word in words})
 
 
@@ -48,21 +48,21 @@ def _folded(text: str) -> str:
 
 
 def _pieces(text: str, words: Collection[str]) -> int:
-    """Return how few pieces make the text."""
-    read = text.translate(_LOOKS_LIKE)
+    """Return the least number of pieces that compose the text."""
+    unleeted = text.translate(_LOOKS_LIKE)
     fewest = [0]
     for end in range(1, len(text) + 1):
         starts = range(max(0, end - PIECE_MAX), end)
-        fewest.append(1 + min(fewest[start] for start in starts if _is_piece(text, read, start, end, words)))
+        fewest.append(1 + min(fewest[start] for start in starts if _is_piece(text, unleeted, start, end, words)))
     return fewest[-1]
 
 
-def _is_piece(text: str, read: str, start: int, end: int, words: Collection[str]) -> bool:
+def _is_piece(text: str, unleeted: str, start: int, end: int, words: Collection[str]) -> bool:
     part = text[start:end]
     return (
         end - start == 1
         or part in words
-        or read[start:end] in words
+        or unleeted[start:end] in words
         or (len(part) <= DIGITS_MAX and part.isdigit())
         or (end == len(text) and _TAIL.fullmatch(part) is not None)
         or _is_run(part)
@@ -70,20 +70,21 @@ def _is_piece(text: str, read: str, start: int, end: int, words: Collection[str]
 
 
 def _is_run(part: str) -> bool:
-    """Whether the characters follow each other like abc, 321 or aaa."""
+    """Return True for a run of at least WORD_MIN characters such as abc, 321 or aaa."""
     steps = {ord(after) - ord(before) for before, after in pairwise(part)}
     return len(part) >= WORD_MIN and len(steps) == 1 and steps <= {-1, 0, 1}
 
 
 def _common_in(text: str) -> set[str]:
-    read = text.translate(_LOOKS_LIKE)
-    return {word for word in _common() if len(word) >= WORD_MIN and (word in text or word in read)}
+    unleeted = text.translate(_LOOKS_LIKE)
+    common = _common_passwords()
+    return {word for word in common if len(word) >= WORD_MIN and (word in text or word in unleeted)}
 
 
-def _common() -> Iterator[str]:
-    """Yield the 30,000 most common passwords, from zxcvbn's own list.
+def _common_passwords() -> Iterator[str]:
+    """Yield the 30,000 most common passwords of zxcvbn's list.
 
-    The file is read for each new password: importing zxcvbn would keep 15 MB for good.
+    The file is loaded for each new password and dropped again: an imported zxcvbn would occupy 15 MB permanently.
     """
     package = importlib.util.find_spec("zxcvbn")
     assert package is not None

@@ -1,86 +1,90 @@
-"""A form that was sent after its session had ended is kept for its writer until they have signed in again.
+"""Save a form that was submitted after its session had ended, so that its user can continue after the next sign-in.
 
-Only a form that bears the stamp of the person it was made for is kept: strangers cannot fill the table, nor lay words
-into somebody's form. It is never saved by itself: its writer, and nobody else, sees it again, and decides.
+Only a form that holds the signed stamp of its user is saved, so that nobody else can fill the table or put values into
+a user's form. It is never submitted automatically: after the sign-in, the user sees it and decides.
 """
 
-import hashlib
 import hmac
 import logging
 import re
 import secrets
-import time
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 from pyramid.httpexceptions import HTTPException
 from pyramid.registry import Registry
 from pyramid.request import Request
 from pyramid.response import Response
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import ColumnElement, delete, func, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from groundtransport.accounts.models import KeptForm
-from groundtransport.db import BUDGET, now, write_engine
+from groundtransport.accounts.sessions.rows import hash_of
+from groundtransport.db import now
 from groundtransport.security import derive, origin_is_ours
+from groundtransport.settings import ANONYMOUS_BODY_LIMIT
+from groundtransport.web.cookies import cookie_name, set_cookie
 from groundtransport.web.login_required import check_encoding, is_inside
+from groundtransport.web.short_transaction import short_transaction
 
 log = logging.getLogger(__name__)
 
 COOKIE = "groundtransport-form"
-OWNER = "form_owner"  # the hidden field with the stamp
-SENT_EACH_TIME = ("csrf_token", OWNER, "_method")
-SIZE_MAX = 64 * 1024  # characters of one form
-EACH = 20  # forms of one person
-WAITING = 5  # forms of one browser
+OWNER = "form_owner"  # the name of the hidden field that holds the stamp
+NOT_SAVED = ("csrf_token", OWNER, "_method")  # fields that each submission sends anew
+PATH_MAX = 200  # characters
+FORMS_OF_USER = 20
+FORMS_OF_BROWSER = 5
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 _STAMP = re.compile(r"([0-9]{1,18})\.([0-9a-f]{64})", re.ASCII)
 
 
 def stamp(secret: bytes, user_id: int) -> str:
-    """Return what a form holds to say whose it is."""
+    """Return the signed stamp of a user, for the hidden field OWNER of a form."""
     return f"{user_id}.{hmac.new(derive(secret, 'kept-form/v1'), str(user_id).encode(), 'sha256').hexdigest()}"
 
 
 def owner_of(request: Request, text: str) -> int | None:
-    """Return the person of a stamp; None for one that we did not make."""
+    """Return the user id of a stamp; None if the signature is wrong."""
     match = _STAMP.fullmatch(text)
     if match is None:
         return None
     user_id = int(match[1])
-    ours = (stamp(secret, user_id) for secret in request.registry["settings"].secrets)
-    return user_id if any(hmac.compare_digest(one.encode(), text.encode()) for one in ours) else None
+    valid = (stamp(secret, user_id) for secret in request.registry["settings"].secrets)
+    return user_id if any(hmac.compare_digest(one.encode(), text.encode()) for one in valid) else None
 
 
 def tween(handler: Callable[[Request], Response], registry: Registry) -> Callable[[Request], Response]:
-    def keep_form(request: Request) -> Response:
+    def save_form(request: Request) -> Response:
         response = handler(request)
         if request.method == "POST" and is_inside(request) and request.session.identity is None:
             try:
-                keep(request, response)
-            except SQLAlchemyError:  # they are sent to the sign-in page all the same
-                log.warning("request %s: a form was not kept", request.id, exc_info=True)
+                save(request, response)
+            except SQLAlchemyError:  # the redirect to the sign-in still works
+                log.warning("request %s: a form was not saved", request.id, exc_info=True)
         return response
 
-    return keep_form
+    return save_form
 
 
-def keep(request: Request, response: Response) -> None:
-    """Store the form of a request, if it is one to keep, and let the browser hold its token."""
+def save(request: Request, response: Response) -> None:
+    """Store the form of a request if it has a valid stamp, and add its token to the browser's cookie."""
     fields = _fields(request)
     user_id = owner_of(request, fields.get(OWNER, ""))
     if user_id is None or not origin_is_ours(request):
         return
-    kept = {name: value for name, value in fields.items() if name not in SENT_EACH_TIME}
-    if sum(len(name) + len(value) for name, value in kept.items()) > SIZE_MAX or len(request.path) > 200:
+    values = {name: value for name, value in fields.items() if name not in NOT_SAVED}
+    if len(request.path) > PATH_MAX:
         return
     token = secrets.token_urlsafe(32)
-    if _store(request, token, {"user_id": user_id, "address": request.path.rstrip("/"), "fields": kept}):
-        _set_cookie(request, response, [*tokens(request), token][-WAITING:])
+    if _store(request, token, user_id, values):
+        set_tokens(request, response, [*tokens(request), token][-FORMS_OF_BROWSER:])
 
 
 def _fields(request: Request) -> dict[str, str]:
+    """Return the text fields of the form; none if it is malformed, or too large for a client without a session."""
+    if (request.content_length or 0) > ANONYMOUS_BODY_LIMIT:
+        return {}
     try:
         check_encoding(request)
         return {name: value for name, value in request.POST.items() if isinstance(value, str)}
@@ -88,16 +92,17 @@ def _fields(request: Request) -> dict[str, str]:
         return {}
 
 
-def _store(request: Request, token: str, values: dict[str, Any]) -> bool:
-    """Store a form in a transaction of its own, and sweep out what nobody came back for; False when it is too much."""
-    left = max(0.1, BUDGET - (time.monotonic() - request.began))
+def _store(request: Request, token: str, user_id: int, fields: dict[str, str]) -> bool:
+    """Store a form, and delete forms older than a session can be. Return False if the user has too many forms."""
     oldest = now() - timedelta(seconds=request.registry["settings"].session_absolute)
-    with write_engine(request.registry["engine"], left).begin() as connection:
+    path = request.path.rstrip("/")
+    with short_transaction(request) as connection:
         connection.execute(delete(KeptForm).where(KeptForm.kept_at < oldest))
-        theirs = select(func.count()).select_from(KeptForm).where(KeptForm.user_id == values["user_id"])
-        if connection.scalar(theirs) >= EACH:  # type: ignore[operator]  # a count is a number
+        count = select(func.count()).select_from(KeptForm).where(KeptForm.user_id == user_id)
+        if (connection.scalar(count) or 0) >= FORMS_OF_USER:
             return False
-        connection.execute(insert(KeptForm).values(token_hash=_hash(token), **values))
+        row = {"token_hash": hash_of(token), "user_id": user_id, "address": path, "fields": fields}
+        connection.execute(insert(KeptForm).values(row))
         return True
 
 
@@ -105,47 +110,32 @@ def _store(request: Request, token: str, values: dict[str, Any]) -> bool:
 
 
 def tokens(request: Request) -> list[str]:
-    """Return the tokens of the forms that wait for the person at this browser, the newest last."""
-    return [token for token in request.cookies.get(_cookie_name(request), "").split(".") if _TOKEN.fullmatch(token)]
+    """Return the tokens of the saved forms of this browser, the newest last."""
+    cookie = request.cookies.get(cookie_name(request, COOKIE), "")
+    return [token for token in cookie.split(".") if _TOKEN.fullmatch(token)]
 
 
 def find(request: Request, token: str) -> KeptForm | None:
-    """Return a form that the signed-in person sent; None for another's, and for one that is gone."""
-    mine = (KeptForm.token_hash == _hash(token), KeptForm.user_id == request.identity.user_id)
-    form: KeptForm | None = request.dbsession.scalar(select(KeptForm).where(*mine))
+    """Return a saved form of the signed-in user; None if it is another user's, or deleted."""
+    form: KeptForm | None = request.dbsession.scalar(select(KeptForm).where(*_is_own(request, token)))
     return form
 
 
 def forget(request: Request, token: str) -> None:
-    """Remove a form of the signed-in person: it was saved."""
-    mine = (KeptForm.token_hash == _hash(token), KeptForm.user_id == request.identity.user_id)
-    request.dbsession.execute(delete(KeptForm).where(*mine))
+    """Delete a saved form of the signed-in user, after its values were submitted."""
+    request.dbsession.execute(delete(KeptForm).where(*_is_own(request, token)))
 
 
-def hand_over(request: Request, response: Response, waiting: list[str]) -> None:
-    """Let the browser hold only those tokens that still wait."""
-    if waiting:
-        _set_cookie(request, response, waiting)
-    else:
-        _set_cookie(request, response, [])
+def _is_own(request: Request, token: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    return KeptForm.token_hash == hash_of(token), KeptForm.user_id == request.identity.user_id
 
 
-def _set_cookie(request: Request, response: Response, held: list[str]) -> None:
-    """Set the cookie, or remove it: with the same attributes, or a browser would not believe a ``__Host-`` one."""
-    value, age = ".".join(held) or None, request.registry["settings"].session_absolute
-    secure = request.scheme == "https"
-    name = _cookie_name(request)
-    response.set_cookie(name, value, max_age=age, path="/", httponly=True, samesite="Lax", secure=secure)
-
-
-def _cookie_name(request: Request) -> str:
-    return f"__Host-{COOKIE}" if request.scheme == "https" else COOKIE
-
-
-def _hash(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
+def set_tokens(request: Request, response: Response, form_tokens: list[str]) -> None:
+    """Replace the tokens in the browser's cookie; an empty list removes the cookie."""
+    age = request.registry["settings"].session_absolute
+    set_cookie(request, response, COOKIE, ".".join(form_tokens) or None, max_age=age)
 
 
 def own_stamp(request: Request) -> str:
-    """Return the stamp of the signed-in person."""
+    """Return the stamp of the signed-in user."""
     return stamp(request.registry["settings"].secrets[0], request.identity.user_id)

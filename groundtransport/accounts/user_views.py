@@ -1,7 +1,6 @@
-"""``/admin/users``: people's accounts, for administrators.
+"""``/admin/users``: the users' accounts, for administrators.
 
-A password that is made here stands in the answer to the very request that made it, and nowhere else: it is not
-redirected to, for it would have to be kept in between.
+A generated password is shown in the response to the POST that generated it: a redirect would have to store it.
 """
 
 from collections.abc import Callable
@@ -15,12 +14,12 @@ from pyramid.view import view_config, view_defaults
 from translationstring import TranslationString
 
 from groundtransport.accounts import passwords, secondfactor, users
-from groundtransport.accounts.models import NAME_MAX
-from groundtransport.accounts.security_log import Event, record
 from groundtransport.accounts.sessions import views
 from groundtransport.i18n import _
 from groundtransport.resources import User, Users
-from groundtransport.security import Permission, Role
+from groundtransport.security import NAME_MAX, Permission, Role
+from groundtransport.security_log.events import Event
+from groundtransport.security_log.recording import record
 from groundtransport.web.client import browser_of
 from groundtransport.web.errors import prefers_json, problem
 from groundtransport.web.form_data import submitted
@@ -29,29 +28,33 @@ TEMPLATES = "groundtransport:accounts/templates"
 ROLES = {
     Role.VIEWER: _("Viewer: sees records and the activity log"),
     Role.EDITOR: _("Editor: also creates, changes, deletes and restores records"),
-    Role.ADMINISTRATOR: _("Administrator: also looks after people and security"),
+    Role.ADMINISTRATOR: _("Administrator: also manages users and security"),
 }
 
 
 def refused(request: Request, template: str, page: dict[str, Any], name: str, text: str, status: int = 422) -> Response:
-    """Return the page again, with the reason at the form ``name``; problem details for a program."""
-    words = request.translate(text)
+    """Return the page with the error ``text`` at the form ``name``; problem details (RFC 9457) for a JSON client."""
+    message = request.translate(text)
     if prefers_json(request):
-        return problem(request, status, words, errors={name: [words]})
-    response = render_to_response(f"{TEMPLATES}/{template}", {**page, "errors": {name: words}}, request=request)
+        return problem(request, status, message, errors={name: [message]})
+    response = render_to_response(f"{TEMPLATES}/{template}", {**page, "errors": {name: message}}, request=request)
     response.status_int = status
     return response
 
 
 def show_password(request: Request, context: User, password: str, text: TranslationString) -> Response:
-    """Return the one page that shows a one-time password."""
-    words = request.translate(text)
-    values = {"text": words, "name": context.user.name, "password": password, "back": request.context_path(context)}
+    """Return the page that shows a one-time password, with ``text`` as heading."""
+    values = {
+        "text": request.translate(text),
+        "name": context.user.name,
+        "password": password,
+        "back": request.context_path(context),
+    }
     return render_to_response(f"{TEMPLATES}/one_time_password.jinja2", values, request=request)
 
 
 @view_defaults(context=Users)
-class People:
+class UsersViews:
     def __init__(self, context: Users, request: Request) -> None:
         self.context, self.request = context, request
 
@@ -61,11 +64,11 @@ class People:
 
     @view_config(request_method="POST", permission=Permission.USERS)
     def add(self) -> Response:
-        """Make an account with a one-time password."""
+        """Create a user with a one-time password."""
         form = submitted(self.request, ("name", "role"))
         if form.get("role") not in set(Role):
             return self._refuse(form, "role", _("Choose a role."))
-        password = passwords.make()
+        password = passwords.generate()
         try:
             user = users.add(self.request.dbsession, form.get("name", ""), Role(form["role"]), password, one_time=True)
         except users.UserRefused as refusal:
@@ -79,11 +82,11 @@ class People:
 
     def _page(self, typed: dict[str, str]) -> dict[str, Any]:
         return {
-            "people": [
-                (person, self.request.context_path(self.context, person.name))
-                for person in users.everyone(self.request.dbsession)
+            "users": [
+                (user, self.request.context_path(self.context, user.name))
+                for user in users.all_users(self.request.dbsession)
             ],
-            "with_factor": secondfactor.who_has_one(self.request.dbsession),
+            "with_factor": secondfactor.user_ids_with_factor(self.request.dbsession),
             "roles": ROLES,
             "name_max": NAME_MAX,
             "typed": typed,
@@ -92,8 +95,8 @@ class People:
 
 
 @view_defaults(context=User)
-class Account:
-    """One person. Each change is a form of its own, and names by ``version`` the state that it was made from."""
+class UserViews:
+    """One user. Each change is a form of its own; its field ``version`` is the session epoch that the page showed."""
 
     def __init__(self, context: User, request: Request) -> None:
         self.context, self.request, self.user = context, request, context.user
@@ -113,7 +116,9 @@ class Account:
             users.set_role(self.request.dbsession, self.user, Role(role))
             record(self.request, Event.ROLE_CHANGED, about=self.user.name, before=before, after=role)
 
-        return self._do("role", change, _("${name} has the role ${role} now.", mapping={**self._named, "role": role}))
+        return self._apply(
+            "role", change, _("${name} has the role ${role} now.", mapping={**self._named, "role": role})
+        )
 
     @view_config(name="disable", request_method="POST", permission=Permission.USERS)
     def disable(self) -> Response:
@@ -121,7 +126,7 @@ class Account:
             users.disable(self.request.dbsession, self.user)
             record(self.request, Event.USER_DISABLED, about=self.user.name)
 
-        return self._do("status", change, _("${name} cannot sign in any more.", mapping=self._named))
+        return self._apply("status", change, _("${name} cannot sign in any more.", mapping=self._named))
 
     @view_config(name="enable", request_method="POST", permission=Permission.USERS)
     def enable(self) -> Response:
@@ -129,12 +134,12 @@ class Account:
             users.enable(self.user)
             record(self.request, Event.USER_ENABLED, about=self.user.name)
 
-        return self._do("status", change, _("${name} can sign in again.", mapping=self._named))
+        return self._apply("status", change, _("${name} can sign in again.", mapping=self._named))
 
     @view_config(name="password", request_method="POST", permission=Permission.USERS)
     def password(self) -> Response:
-        """Give a one-time password, shown once."""
-        password = passwords.make()
+        """Set a one-time password, which is shown once."""
+        password = passwords.generate()
 
         def change() -> Response:
             users.set_password(self.user, password, one_time=True)
@@ -142,47 +147,50 @@ class Account:
             text = _("${name} has a new password.", mapping=self._named)
             return show_password(self.request, self.context, password, text)
 
-        return self._do("password", change)
+        return self._apply("password", change)
 
     @view_config(name="second-factor", request_method="POST", permission=Permission.USERS)
     def second_factor(self) -> Response:
-        """Forget the second factor of somebody who lost it."""
+        """Remove the second factor of a user who lost it."""
 
         def change() -> None:
             secondfactor.reset(self.request.dbsession, self.user)
             record(self.request, Event.SECOND_FACTOR, about=self.user.name, what="reset")
 
-        return self._do("factor", change, _("${name} has no second factor now.", mapping=self._named))
+        return self._apply("factor", change, _("${name} has no second factor now.", mapping=self._named))
 
     @view_config(name="sessions", request_method="POST", permission=Permission.USERS)
     def sessions(self) -> Response:
-        """End the session that ``session`` names, or without it all."""
+        """End the session whose public id is the field ``session``; all sessions if it is empty."""
         public_id = submitted(self.request, ("session",)).get("session", "")
         if not public_id:
             users.end_sessions(self.user)
             record(self.request, Event.SESSION_ENDED, about=self.user.name, session="all")
-            return self._say(_("All sessions of ${name} were ended.", mapping=self._named))
+            return self._redirect(_("All sessions of ${name} were ended.", mapping=self._named))
         if views.end(self.request.dbsession, self.user.id, public_id):
             record(self.request, Event.SESSION_ENDED, about=self.user.name, session=public_id)
-        return self._say(_("That session was ended."))
+        return self._redirect(_("That session was ended."))
 
     @property
     def _named(self) -> dict[str, str]:
         return {"name": self.user.name}
 
-    def _do(self, form: str, change: Callable[[], Response | None], text: str = "") -> Response:
-        """Make a change unless it must not be; to the page of the person, or to what ``change`` returns."""
+    def _apply(self, form: str, change: Callable[[], Response | None], text: str = "") -> Response:
+        """Call ``change`` unless the account is one's own or was changed in the meantime.
+
+        Return its response, or redirect to the user's page with the flash message ``text``.
+        """
         if self.user.id == self.request.identity.user_id:
             return self._refuse(form, _("This is your own account: only another administrator can do that."))
         version = submitted(self.request, ("version",)).get("version", "")
         if version not in ("", str(self.user.session_epoch)):
             return self._refuse(form, _("The account was changed in the meantime. This is how it is now."), 409)
         try:
-            return change() or self._say(text)
+            return change() or self._redirect(text)
         except users.UserRefused as refusal:
             return self._refuse(form, refusal.text)
 
-    def _say(self, text: str) -> Response:
+    def _redirect(self, text: str) -> Response:
         self.request.session.flash({"text": self.request.translate(text)})
         return HTTPSeeOther(self.request.application_url + self.request.context_path(self.context))
 
@@ -192,15 +200,14 @@ class Account:
         return refused(self.request, "user.jinja2", page, form, text, status)
 
     def _page(self, **typed: str) -> dict[str, Any]:
-        settings = self.request.registry["settings"]
         return {
             "user": self.user,
             "here": self.request.context_path(self.context),
             "is_own": self.user.id == self.request.identity.user_id,
             "roles": ROLES,
             "typed": typed,
-            "factor": secondfactor.of(self.request.dbsession, self.user.id),
+            "factor": secondfactor.find(self.request.dbsession, self.user.id),
             "browser_of": browser_of,
-            "sessions": views.of(self.request.dbsession, settings, self.user.id),
+            "page": views.page_of(self.request, self.user.id),
             "errors": {},
         }

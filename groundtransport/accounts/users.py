@@ -1,4 +1,4 @@
-"""What can be done to a person's account. Every change that takes something away ends their sessions."""
+"""Operations on users' accounts. Each change that revokes a right ends the user's sessions."""
 
 import re
 import unicodedata
@@ -11,51 +11,52 @@ from sqlalchemy.orm import Session
 
 from groundtransport.accounts import passwords
 from groundtransport.accounts.errors import Refused
-from groundtransport.accounts.models import FULL_NAME_MAX, NAME_MAX, AdminUser
+from groundtransport.accounts.models import FULL_NAME_MAX, AdminUser
 from groundtransport.db import SAFE_METHODS, now
 from groundtransport.i18n import _
-from groundtransport.security import Role
+from groundtransport.security import NAME_MAX, Role
 
 
 class UserRefused(Refused):
-    """The change cannot be made."""
+    """The change of an account is refused."""
 
 
 def find(dbsession: Session, name: str) -> AdminUser | None:
-    """Return the person of that name, disabled or not; case does not matter."""
+    """Return the user of a name, disabled or not; None if there is none. Case does not matter."""
     return dbsession.scalar(select(AdminUser).where(AdminUser.name == normal_name(name)))
 
 
-def locked(dbsession: Session, name: str) -> AdminUser | None:
-    """Return the person for a change of their account: until it is committed, other changes wait.
+def find_locked(dbsession: Session, name: str) -> AdminUser | None:
+    """Return the user with the row locked until the end of the transaction; None if there is none.
 
-    All administrators are locked with them, always in the same order, so that two who demote each other cannot both.
+    All administrators' rows are locked too, always in the same order: otherwise two administrators could demote each
+    other at the same time, and none would remain.
     """
-    wanted = (AdminUser.name == normal_name(name)) | (AdminUser.role == Role.ADMINISTRATOR)
-    query = select(AdminUser).where(wanted).order_by(AdminUser.id)
-    # Not FOR UPDATE: a sign-in refers to the row, and need not wait.
+    locked = (AdminUser.name == normal_name(name)) | (AdminUser.role == Role.ADMINISTRATOR)
+    query = select(AdminUser).where(locked).order_by(AdminUser.id)
+    # FOR NO KEY UPDATE: a sign-in inserts a foreign key to the row and need not wait.
     query = query.with_for_update(key_share=True).execution_options(populate_existing=True)
     return next((user for user in dbsession.scalars(query) if user.name == normal_name(name)), None)
 
 
-def of_request(request: Any, name: str) -> AdminUser | None:
-    """Return the person that an address names exactly; for a request that writes, for a change of their account."""
-    user = (find if request.method in SAFE_METHODS else locked)(request.dbsession, name)
+def find_for_request(request: Any, name: str) -> AdminUser | None:
+    """Return the user of a URL's segment, which must be the exact name. The row is locked if the request may write."""
+    user = (find if request.method in SAFE_METHODS else find_locked)(request.dbsession, name)
     return user if user and user.name == name else None
 
 
-def look_up(engine: Engine, name: str) -> AdminUser | None:
-    """Return the person, read past the request's transaction: a sign-in holds no lock while it hashes."""
+def load_detached(engine: Engine, name: str) -> AdminUser | None:
+    """Return the user, detached from any session: a sign-in must hold no transaction while it hashes."""
     with Session(engine, expire_on_commit=False) as dbsession:
         return find(dbsession, name)
 
 
-def everyone(dbsession: Session) -> Sequence[AdminUser]:
+def all_users(dbsession: Session) -> Sequence[AdminUser]:
     return dbsession.scalars(select(AdminUser).order_by(AdminUser.name)).all()
 
 
 def add(dbsession: Session, name: str, role: Role, password: str, *, one_time: bool) -> AdminUser:
-    """Make an account; raise UserRefused for a bad or taken name, PasswordRefused for a bad password."""
+    """Create a user. Raise UserRefused for an invalid or existing name, PasswordRefused for a bad password."""
     has_nul, name = "\0" in name, normal_name(name)
     if has_nul or not is_name(name):
         raise UserRefused(
@@ -67,37 +68,38 @@ def add(dbsession: Session, name: str, role: Role, password: str, *, one_time: b
     taken = UserRefused(_("There is a user ${name} already.", mapping={"name": name}))
     if find(dbsession, name):
         raise taken
-    user = AdminUser(name=name, role=role, password_hash=passwords.hash_new(password, _words(name)))
+    user = AdminUser(name=name, role=role, password_hash=passwords.hash_new(password, _name_parts(name)))
     user.must_change_password = one_time
     try:
         with dbsession.begin_nested():
             dbsession.add(user)
-    except IntegrityError as error:  # somebody else was quicker
+    except IntegrityError as error:  # a concurrent request added the name first
         raise taken from error
     return user
 
 
 def is_name(name: str) -> bool:
-    """Whether a normal name may be a user's: it stands in addresses, so it holds nothing that means something there."""
-    known = all(char.isalnum() or char in "._@+-" or unicodedata.category(char)[0] == "M" for char in name)
-    return known and name[:1].isalnum() and len(name) <= NAME_MAX
+    """Return True if a normalized name is valid: it is a segment of URLs, so it holds no reserved character."""
+    is_plain = all(char.isalnum() or char in "._@+-" or unicodedata.category(char)[0] == "M" for char in name)
+    return is_plain and name[:1].isalnum() and len(name) <= NAME_MAX
 
 
-def new_hash(user: AdminUser, password_hash: str) -> Callable[[Connection], object]:
-    """Return what writes a stronger hash of the same password, unless the password was changed in the meantime."""
-    same = (AdminUser.id == user.id, AdminUser.password_hash == user.password_hash)
-    return lambda connection: connection.execute(update(AdminUser).where(*same).values(password_hash=password_hash))
+def rehash_write(user: AdminUser, password_hash: str) -> Callable[[Connection], object]:
+    """Return a function that stores a stronger hash of the same password, unless it was changed in the meantime."""
+    unchanged = (AdminUser.id == user.id, AdminUser.password_hash == user.password_hash)
+    statement = update(AdminUser).where(*unchanged).values(password_hash=password_hash)
+    return lambda connection: connection.execute(statement)
 
 
 def set_password(user: AdminUser, password: str, *, one_time: bool) -> None:
-    """Give a new password, which ends every session; raise PasswordRefused for a bad one."""
-    user.password_hash = passwords.hash_new(password, _words(user.name, user.full_name or ""))
+    """Set a new password and end all sessions; raise PasswordRefused for a bad password."""
+    user.password_hash = passwords.hash_new(password, _name_parts(user.name, user.full_name or ""))
     user.must_change_password = one_time
     user.session_epoch += 1
 
 
 def set_full_name(user: AdminUser, full_name: str) -> None:
-    """Give the name that people read; the log refers to the user name. Raise UserRefused for one that is no text."""
+    """Set the name shown on pages; raise UserRefused if it is too long or not printable. Empty removes it."""
     full_name = " ".join(unicodedata.normalize("NFC", full_name).split())
     if len(full_name) > FULL_NAME_MAX or not full_name.isprintable():
         raise UserRefused(_("A name has at most ${n} characters, all of them visible.", mapping={"n": FULL_NAME_MAX}))
@@ -105,7 +107,7 @@ def set_full_name(user: AdminUser, full_name: str) -> None:
 
 
 def set_role(dbsession: Session, user: AdminUser, role: Role) -> None:
-    """Change the role; raise UserRefused for the last administrator's."""
+    """Change the role and end all sessions; raise UserRefused if no administrator would remain."""
     if role != Role.ADMINISTRATOR:
         _keep_one_administrator(dbsession, user)
     user.role = role
@@ -113,20 +115,20 @@ def set_role(dbsession: Session, user: AdminUser, role: Role) -> None:
 
 
 def disable(dbsession: Session, user: AdminUser) -> None:
-    """Lock the account; raise UserRefused for the last administrator's."""
+    """Disable the account and end all sessions; raise UserRefused if no administrator would remain."""
     _keep_one_administrator(dbsession, user)
     user.disabled_at = user.disabled_at or now()
     user.session_epoch += 1
 
 
 def enable(user: AdminUser) -> None:
-    """Unlock the account."""
+    """Enable the account."""
     user.disabled_at = None
-    user.session_epoch += 1  # a form that still shows it as disabled is out of date
+    user.session_epoch += 1  # invalidates forms that still show the account as disabled
 
 
 def end_sessions(user: AdminUser) -> None:
-    """End all sessions and edit links of the person."""
+    """End all sessions of the user and invalidate all edit keys."""
     user.session_epoch += 1
 
 
@@ -141,16 +143,20 @@ def _keep_one_administrator(dbsession: Session, user: AdminUser) -> None:
 
 
 def _administrators(dbsession: Session) -> int:
-    wanted = (AdminUser.role == Role.ADMINISTRATOR, AdminUser.disabled_at.is_(None))
-    return dbsession.scalar(select(func.count()).select_from(AdminUser).where(*wanted)) or 0
+    """Return the number of enabled administrators."""
+    enabled = (AdminUser.role == Role.ADMINISTRATOR, AdminUser.disabled_at.is_(None))
+    return dbsession.scalar(select(func.count()).select_from(AdminUser).where(*enabled)) or 0
 
 
-def _words(*names: str) -> set[str]:
-    """Return the names and their parts: no password may be little more than these."""
+def _name_parts(*names: str) -> set[str]:
+    """Return the names and the words in them, which make a weak password."""
     return {*names, *re.split(r"[\W_]+", " ".join(names))}
 
 
 def normal_name(name: str) -> str:
-    """Return a name as it is stored and compared; of an absurd one, its beginning: that is nobody's, either."""
+    """Return a name as it is stored and compared: NFKC, stripped, casefolded.
+
+    Input beyond four times NAME_MAX is cut: no user has such a name, cut or not.
+    """
     plain = name[: 4 * NAME_MAX].replace("\0", "")
     return unicodedata.normalize("NFKC", plain).strip().casefold()

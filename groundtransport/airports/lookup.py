@@ -1,4 +1,4 @@
-"""Finding airports, and the cities of one."""
+"""Find airports by code, name or text, and the cities near an airport."""
 
 import math
 import threading
@@ -18,15 +18,15 @@ from groundtransport.cache import TTLCache
 from groundtransport.text import fold
 
 SUGGESTIONS = 20
-RADIUS = 100  # km; holds the city of 91 % of real operator records, with the own city always added
+RADIUS = 100  # km; covers the city in 91 % of real operators' records
 FEWEST = 5
 NEAREST = 10
 LIKELIEST = 5
 EARTH = 6371.0  # km, mean radius
 KM_PER_DEGREE = 111.2  # of latitude
-HALFWAY_ROUND = 20_000  # km: no place is further away
+HALFWAY_ROUND = 20_000  # km; the greatest distance on Earth
 
-# The airport list files these under the United States, GeoNames under codes of their own.
+# In the list of airports these are states of the US, in GeoNames countries.
 TERRITORIES = {"Puerto Rico": "PR", "Virgin Islands": "VI"}
 
 
@@ -36,14 +36,14 @@ _BY_IATA, _BY_ICAO = (
 )
 
 
-# The list of airports comes by a command, once in months; one that it adds is found at once.
+# Airports are changed by commands only, about once a month. A missing code is not cached.
 AIRPORTS: TTLCache[Airport] = TTLCache(seconds=60, most=500)
 
 
 def by_code(dbsession: Session, code: str) -> Airport | None:
-    """Return the airport of an IATA or an ICAO code, in any case, as it was within the last minute.
+    """Return the airport of an IATA or ICAO code in upper or lower case; None if there is none.
 
-    It belongs to no session: other threads read it, too.
+    The object is cached for a minute, shared by threads, and detached from any session.
     """
     code = code.upper()
     if not (code.isascii() and code.isalnum() and len(code) in (3, 4)):
@@ -59,7 +59,7 @@ def by_code(dbsession: Session, code: str) -> Airport | None:
 
 
 def by_airport_name(dbsession: Session, airport_name: str) -> Airport | None:
-    """Return the airport that ``<name> (<code>)`` means: found by the code alone."""
+    """Return the airport of a string ``<name> (<code>)``, found by the code alone; None if there is none."""
     code = code_of(airport_name)
     return by_code(dbsession, code) if code else None
 
@@ -72,47 +72,48 @@ _BIGGEST_FIRST = (
     .order_by(_AIRPORTS.c.population.desc(), _IS_STRIP, _AIRPORTS.c.name)
 )
 _NEWEST = select(func.max(_AIRPORTS.c.id))
-_FOUND = select(*_AIRPORTS.c["id", "code", "name", "city", "country"]).where(
+_BY_IDS = select(*_AIRPORTS.c["id", "code", "name", "city", "country"]).where(
     _AIRPORTS.c.id.in_(bindparam("ids", expanding=True)), _AIRPORTS.c.withdrawn_at.is_(None)
 )
 DIRECTORIES: TTLCache[Directory] = TTLCache(seconds=600, most=1)
-_MAKING = threading.Lock()
+_DIRECTORY_LOCK = threading.Lock()
 
 
 def search(dbsession: Session, text: str) -> Sequence[Row[Any]]:
-    """Return up to 20 airports whose name, code or city holds every word of ``text``, best first.
+    """Return up to 20 airports whose name, code or city contains every term of ``text``, best first.
 
-    Of each its ``code``, ``name``, ``city`` and ``country``. One that was added is found at once, and one that was
-    withdrawn no more; by another name, or when it has come back, an airport is found within ten minutes.
+    Each row has ``id``, ``code``, ``name``, ``city`` and ``country``. Additions and withdrawals take effect
+    immediately; renamed and reinstated airports are found within ten minutes.
     """
     ids = _directory(dbsession).find(text, SUGGESTIONS)
-    found = {airport.id: airport for airport in dbsession.execute(_FOUND, {"ids": ids})} if ids else {}
-    return [found[airport_id] for airport_id in ids if airport_id in found]
+    rows = {row.id: row for row in dbsession.execute(_BY_IDS, {"ids": ids})} if ids else {}
+    return [rows[airport_id] for airport_id in ids if airport_id in rows]
 
 
-def suggestions(dbsession: Session, typed: str) -> list[str]:
-    """Return the airport strings that a text finds, best first; else those that its last brackets find."""
-    found = search(dbsession, typed) or search(dbsession, typed.rpartition("(")[2])
-    return [named(airport.name, airport.code) for airport in found]
+def suggestions(dbsession: Session, text: str) -> list[str]:
+    """Return the names ``<name> (<code>)`` of the airports that match the text or its part after the last bracket."""
+    rows = search(dbsession, text) or search(dbsession, text.rpartition("(")[2])
+    return [named(row.name, row.code) for row in rows]
 
 
 def _directory(dbsession: Session) -> Directory:
+    """Return the cached directory, built anew after ten minutes or after an airport was added."""
     engine, newest = dbsession.get_bind().engine, dbsession.scalar(_NEWEST)
-    kept = DIRECTORIES.get(engine, newest)
-    if kept is None:
-        with _MAKING:  # by one thread, for all that wait for it
-            kept = DIRECTORIES.get(engine, newest)
-            if kept is None:
-                kept = Directory(dbsession.execute(_BIGGEST_FIRST))
-                DIRECTORIES.put(engine, newest, kept)
-    return kept
+    directory = DIRECTORIES.get(engine, newest)
+    if directory is None:
+        with _DIRECTORY_LOCK:  # only one thread builds it
+            directory = DIRECTORIES.get(engine, newest)
+            if directory is None:
+                directory = Directory(dbsession.execute(_BIGGEST_FIRST))
+                DIRECTORIES.put(engine, newest, directory)
+    return directory
 
 
 @dataclass(frozen=True)
 class Cities:
-    """The cities of an airport: ``names``, each once and alphabetical, and the few ``likeliest``, best first.
+    """The cities of an airport: all ``names`` in alphabetical order, and the ``likeliest``, best first.
 
-    ``states`` holds the code of the state that a city lies in, where it is known.
+    ``states`` maps names to ISO 3166-2 codes, as far as they are known.
     """
 
     names: tuple[str, ...] = ()
@@ -120,29 +121,29 @@ class Cities:
     states: Mapping[str, str] = field(default_factory=dict)
 
 
-# Lists of cities come by a command, once in months.
+# Cities are changed by commands only.
 _CITIES: TTLCache[Cities] = TTLCache(seconds=60, most=16)
 
 
 def cities(dbsession: Session, airport: Airport) -> Cities:
-    """Return the airport's own city and the cities within 100 km, else the nearest ten, in the same country.
+    """Return the airport's own city and the cities of its country within 100 km, or the nearest ten if they are few.
 
-    Found in the last minute, they are not looked for again.
+    The result is cached for a minute.
     """
     engine = dbsession.get_bind().engine
     key = (airport.id, airport.city, airport.state, airport.country, airport.latitude, airport.longitude)
-    found = _CITIES.get(engine, key)
-    if found is None:
-        found = _find_cities(dbsession, airport)
-        _CITIES.put(engine, key, found)
-    return found
+    result = _CITIES.get(engine, key)
+    if result is None:
+        result = _find_cities(dbsession, airport)
+        _CITIES.put(engine, key, result)
+    return result
 
 
 def _find_cities(dbsession: Session, airport: Airport) -> Cities:
-    found = _near(dbsession, airport)
+    near = _near(dbsession, airport)
     own = {airport.city} if airport.city else set()
-    names = sorted({city.name for city, _ in found} | own, key=_alphabetical)
-    weighed = sorted(found, key=lambda pair: pair[0].population * math.exp(-pair[1] / 40), reverse=True)
+    names = sorted({city.name for city, _ in near} | own, key=_alphabetical)
+    weighed = sorted(near, key=lambda pair: pair[0].population * math.exp(-pair[1] / 40), reverse=True)
     states = {city.name: city.state for city, _ in reversed(weighed) if city.state}  # the likeliest of one name
     if (state := find_state(airport.country, airport.state)) and airport.city not in states:
         states[airport.city] = state.code
@@ -175,20 +176,20 @@ _IN_BOX = _IN_COUNTRY.where(City.longitude.between(bindparam("west"), bindparam(
 
 
 def _within(dbsession: Session, airport: Airport, km: float) -> Distances:
-    """Return the cities of the airport's country in a box that holds the circle of ``km``, with their distances."""
+    """Return the cities of the airport's country in the bounding box of the radius ``km``, with their distances."""
     box = _box(airport, km)
-    found = dbsession.execute(_IN_BOX if "west" in box else _IN_COUNTRY, {"country": geonames_country(airport), **box})
+    rows = dbsession.execute(_IN_BOX if "west" in box else _IN_COUNTRY, {"country": geonames_country(airport), **box})
     here = airport.latitude, airport.longitude
-    return [(city, distance(here, (city.latitude, city.longitude))) for city in found]
+    return [(city, distance(here, (city.latitude, city.longitude))) for city in rows]
 
 
 def geonames_country(airport: Airport) -> str:
-    """Return the country under which GeoNames files the airport's cities."""
+    """Return the country code that GeoNames uses for the airport's cities."""
     return TERRITORIES.get(airport.state, airport.country) if airport.country == "US" else airport.country
 
 
 def _box(airport: Airport, km: float) -> dict[str, float]:
-    """Return the sides of the box; no west and no east where it crosses the date line or a pole."""
+    """Return the sides of the bounding box in degrees; without west and east if it crosses the date line or a pole."""
     reach = km / KM_PER_DEGREE
     box = {"south": airport.latitude - reach, "north": airport.latitude + reach}
     widest = math.cos(math.radians(min(90, abs(airport.latitude) + reach)))
@@ -199,7 +200,7 @@ def _box(airport: Airport, km: float) -> dict[str, float]:
 
 
 def distance(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """Return the great-circle distance in km of two places, each a latitude and a longitude (haversine)."""
+    """Return the great-circle distance in km of two points (latitude, longitude) in degrees, by haversine."""
     a, b = math.radians(one[0]), math.radians(other[0])
     half_latitude = math.sin((b - a) / 2) ** 2
     half_longitude = math.sin(math.radians(other[1] - one[1]) / 2) ** 2

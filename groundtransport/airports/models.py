@@ -1,4 +1,4 @@
-"""The tables of airports and cities. Rows come from public lists by ``groundtransport init``, not from forms."""
+"""The tables of airports and cities. ``groundtransport init`` loads them from public lists; no form changes them."""
 
 from datetime import datetime
 
@@ -12,7 +12,7 @@ AIRPORT_NAME_MAX = 200  # '<name> (<code>)'; the longest of the list has 77
 
 
 class Airport(Base):
-    """An airport. Records refer to it by ``id``: codes change and are given again."""
+    """An airport. Records refer to it by ``id``, because codes change and are reassigned."""
 
     __tablename__ = "airport"
     id: Mapped[int] = mapped_column(Id, primary_key=True)
@@ -25,21 +25,21 @@ class Airport(Base):
     latitude: Mapped[float]
     longitude: Mapped[float]
     search_text: Mapped[str] = mapped_column(Text)
-    # Of its city, 0 where that is not known: which of several airports people mean most often.
+    # Of its city, 0 if unknown. Orders the suggestions.
     population: Mapped[int] = mapped_column(default=0)
-    # False for an airport that ``airports add`` made: a refresh leaves it alone.
+    # False for an airport added by ``airports add``, which a refresh does not withdraw.
     is_listed: Mapped[bool] = mapped_column(default=True)
-    # Set when a newer list lacks it: no new records, but those that are there keep it.
+    # Set if a newer list lacks the airport: it accepts no new records, existing ones keep it.
     withdrawn_at: Mapped[datetime | None] = mapped_column(UTCDateTime)
 
     @property
     def airport_name(self) -> str:
-        """The canonical string of forms and records: ``<name> (<code>)``."""
+        """The name in forms and records: ``<name> (<code>)``."""
         return named(self.name, self.code)
 
 
 class City(Base):
-    """A city of at least 5,000 people (GeoNames, CC BY 4.0)."""
+    """A city of at least 5,000 inhabitants (GeoNames, CC BY 4.0)."""
 
     __tablename__ = "city"
     __table_args__ = (Index(None, "country", "latitude", "longitude"),)
@@ -49,4 +49,4 @@ class City(Base):
     latitude: Mapped[float]
     longitude: Mapped[float]
     population: Mapped[int]
-    state: Mapped[str | None] = mapped_column(String(6))  # ISO 3166-2, where airports/loading.py could tell it
+    state: Mapped[str | None] = mapped_column(String(6))  # ISO 3166-2, if known: airports/loading.py

@@ -1,4 +1,4 @@
-"""JSON for the airport field: the search behind it, and one airport's states and cities."""
+"""JSON for the airport field of forms: the search of airports, and an airport's states and cities."""
 
 from typing import Any
 
@@ -14,20 +14,20 @@ from groundtransport.security import Permission
 
 @view_config(context=Airports, request_method="GET", permission=Permission.VIEW, renderer="json")
 def search(context: Airports, request: Request) -> dict[str, Any]:
-    """``?q=`` -> the airports whose name, code or city holds every word, best first, at most 20."""
+    """Return up to 20 airports whose name, code or city contains every term of ``q``, best first."""
     values = request.GET.getall("q")
-    found = lookup.search(request.dbsession, values[0]) if len(values) == 1 else []
+    rows = lookup.search(request.dbsession, values[0]) if len(values) == 1 else []
     return {
         "airports": [
             {"airport_name": named(row.name, row.code), "code": row.code, "city": row.city, "country": row.country}
-            for row in found
+            for row in rows
         ]
     }
 
 
 @view_config(context=Airport, request_method="GET", permission=Permission.VIEW, renderer="json")
 def show(context: Airport, request: Request) -> dict[str, Any]:
-    """The canonical name, the country's states, and the cities; besides, the likeliest few and the states of each."""
+    """Return an airport's name, the states of its country, its cities, the likeliest ones, and the cities' states."""
     airport = context.airport
     cities = lookup.cities(request.dbsession, airport)
     return {

@@ -1,17 +1,17 @@
-"""The activity log: exactly one entry for each change of a record, in the same transaction, in a signed chain."""
+"""The activity log: one entry for each change of a record, written in its transaction, in a signed chain."""
 
 from pyramid.config import Configurator
 
-from groundtransport.audit.chain import make_key
 from groundtransport.audit.subscriber import Auditor
 from groundtransport.events import RecordChanged
+from groundtransport.signing import make_key
 
 
 def includeme(config: Configurator) -> None:
     key = make_key(config.registry["settings"].audit_secrets[0])
-    # By name, not by a scan: taking the audit out is a line that can be seen.
+    # Registered explicitly, not by a scan, so that the removal of the audit would be visible here.
     config.add_subscriber(Auditor(key), RecordChanged)
-    # What a record said before, for views that may not know the log.
+    # For views of records, which must not import this package.
     config.add_request_method("groundtransport.audit.history.values_at")
     config.add_request_method("groundtransport.audit.history.last_change")
     config.add_request_method("groundtransport.audit.history.batch_entries")

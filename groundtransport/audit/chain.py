@@ -1,18 +1,17 @@
-"""The chain: every entry is signed together with the one before, by a key that the database does not hold.
+"""The signed chain of the activity log: each signature covers the entry and the signature of the entry before.
 
-Who can only write to the database can neither change an entry nor take one out without being seen; a cut at the end
-shows against the checkpoints in the process log.
+The database does not hold the key. Someone who can only write to the database cannot change or remove an entry
+unnoticed; removal at the end shows in a comparison with the checkpoints in the process log.
 """
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from groundtransport.signing import Key, canonical, make_key
+from groundtransport.signing import Key, canonical
 
-__all__ = ["COLUMNS", "GENESIS", "Key", "canonical", "digest_more", "keyring", "make_key", "text_of"]
+__all__ = ["COLUMNS", "Key", "canonical", "text_of"]  # the subscriber imports all it signs with from here
 
-GENESIS = ""  # stands for the signature before the first entry
+# The signed columns.
 COLUMNS = (
     "id",
     "at",
@@ -32,21 +31,10 @@ COLUMNS = (
 )
 
 
-def keyring(secrets: tuple[bytes, ...]) -> dict[str, Key]:
-    """Return the keys by their id; the first is the one to sign with."""
-    keys = [make_key(secret) for secret in secrets]
-    return {key.key_id: key for key in keys}
-
-
 def text_of(entry: Mapping[str, Any], previous: str) -> str:
-    """Return what is signed: the entry as canonical JSON, with the signature of the one before.
+    """Return the text to sign: the entry as canonical JSON, with ``previous``, the signature of the entry before.
 
-    ``changes`` is the canonical text that the table holds, ``at`` an aware moment.
+    ``changes`` is the canonical JSON text stored in the table, ``at`` an aware datetime.
     """
     values = {name: entry[name] for name in COLUMNS}
     return canonical({**values, "at": entry["at"].isoformat(), "previous": previous})
-
-
-def digest_more(digest: str, text: str) -> str:
-    """Return the running digest after one more entry; it needs no key, and a mark signs it."""
-    return hashlib.sha256(f"{digest}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()

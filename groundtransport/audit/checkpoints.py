@@ -1,4 +1,7 @@
-"""Checkpoints: the head of the chain, signed, in the process log. Whoever keeps that log elsewhere sees a cut end."""
+"""Checkpoints: the signed chain head in the process log.
+
+If the process log is kept elsewhere, a comparison with it reveals that the newest entries were removed.
+"""
 
 import json
 import logging
@@ -7,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from groundtransport.audit.chain import Key, canonical
+from groundtransport.signing import Key, canonical
 
 log = logging.getLogger(__name__)
 
@@ -18,6 +21,8 @@ WORD = "audit-checkpoint "
 
 @dataclass(frozen=True)
 class Checkpoint:
+    """The chain head: number and signature of the last entry, the time (ISO 8601), and a signature of these."""
+
     number: int
     mac: str
     at: str
@@ -26,7 +31,7 @@ class Checkpoint:
 
     @property
     def text(self) -> str:
-        """What is signed."""
+        """The signed text."""
         return "checkpoint " + canonical([self.number, self.mac, self.at, self.key_id])
 
     @property
@@ -35,12 +40,16 @@ class Checkpoint:
 
 
 def make(key: Key, number: int, mac: str, at: datetime) -> Checkpoint:
+    """Return a signed checkpoint."""
     unsigned = Checkpoint(number, mac, at.isoformat(), key.key_id)
     return Checkpoint(number, mac, at.isoformat(), key.key_id, key.sign(unsigned.text))
 
 
 def read(lines: Iterable[str]) -> Iterator[Checkpoint]:
-    """Yield the checkpoints of a process log, plain or one JSON object a line; other lines are passed over."""
+    """Yield the checkpoints in the lines of a process log, plain text or JSON; skip other lines.
+
+    Raise ValueError or TypeError for a malformed checkpoint.
+    """
     for line in lines:
         text = line
         if line.lstrip().startswith("{"):
@@ -53,12 +62,13 @@ def read(lines: Iterable[str]) -> Iterator[Checkpoint]:
 
 
 class CheckpointWriter:
-    """Decides when a checkpoint is due: after so many entries, or so many seconds."""
+    """Writes a checkpoint to the process log after EVERY entries or EVERY_SECONDS seconds."""
 
     def __init__(self) -> None:
         self._last = 0.0
 
     def due(self, before: int, after: int) -> bool:
+        """Return True if a checkpoint is due after the log grew from number ``before`` to ``after``."""
         return before // EVERY != after // EVERY or time.monotonic() - self._last > EVERY_SECONDS
 
     def write(self, checkpoint: Checkpoint) -> None:

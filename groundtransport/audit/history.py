@@ -1,4 +1,4 @@
-"""What the log tells to views that may not know it: what a record said before, and what a batch did."""
+"""Request methods for views of records: earlier versions, last changes and batches, read from the activity log."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,10 @@ from groundtransport.records.kind import Kind
 
 
 def values_at(request: Request, kind: Kind, row: Any, version: int) -> dict[str, Any] | None:
-    """Return the fields' values at an earlier version; None when there was none such or the log no longer tells."""
+    """Return the fields' values of a record at an earlier version.
+
+    Return None if there is no such version, or if some of the later updates are archived.
+    """
     if not 0 < version <= row.version:
         return None
     query = select(AdminActivity.changes).where(
@@ -30,7 +33,7 @@ def values_at(request: Request, kind: Kind, row: Any, version: int) -> dict[str,
 
 
 def last_change(request: Request, kind: Kind, row: Any) -> Any:
-    """Return who changed a record last, and when: a row with ``actor`` and ``at``; None when the log is silent."""
+    """Return the last entry of a record, a row with ``actor`` and ``at``; None if it has no entry."""
     query = select(AdminActivity.actor, AdminActivity.at).where(
         AdminActivity.kind == kind.name, AdminActivity.record_id == row.id
     )
@@ -38,14 +41,14 @@ def last_change(request: Request, kind: Kind, row: Any) -> Any:
 
 
 def batch_entries(request: Request, kind: Kind, batch: str) -> Sequence[Any]:
-    """Return a batch's entries of one kind, oldest first: rows with ``id, record_id, action, changes``."""
-    wanted = (AdminActivity.id, AdminActivity.record_id, AdminActivity.action, AdminActivity.changes)
-    query = select(*wanted).where(AdminActivity.batch == batch, AdminActivity.kind == kind.name)
+    """Return the entries of a batch and a kind, oldest first: rows with ``id, record_id, action, changes``."""
+    columns = (AdminActivity.id, AdminActivity.record_id, AdminActivity.action, AdminActivity.changes)
+    query = select(*columns).where(AdminActivity.batch == batch, AdminActivity.kind == kind.name)
     return request.dbsession.execute(query.order_by(AdminActivity.id)).all()
 
 
 def changed_since(request: Request, kind: Kind, entries: Sequence[Any]) -> set[int]:
-    """Return the ids of the records that changed again after the last of these entries."""
+    """Return the ids of the entries' records that were changed again after the last of these entries."""
     if not entries:
         return set()
     query = select(AdminActivity.record_id).where(

@@ -1,6 +1,6 @@
-"""The tables of the activity log. No foreign keys: an entry outlives the record and the person.
+"""The tables of the activity log. They have no foreign keys: an entry outlives the record and the user.
 
-Triggers of the database refuse to update an entry, and to delete one that no archive mark covers.
+Database triggers refuse the update of an entry, and the deletion of an entry that no archive mark covers.
 """
 
 import json
@@ -10,14 +10,14 @@ from typing import Any
 from sqlalchemy import Dialect, Index, String, Text, TypeDecorator
 from sqlalchemy.orm import Mapped, mapped_column
 
-from groundtransport.audit.chain import canonical
 from groundtransport.db import Base, Id, UTCDateTime, now
+from groundtransport.signing import canonical
 
 ROTATE, ARCHIVE = "rotate", "archive"
 
 
 class CanonicalJSON(TypeDecorator[Any]):
-    """JSON kept as the very text that is signed. A text is taken for that: no entry's changes are a text."""
+    """JSON stored as the canonical text that is signed. A ``str`` is stored as it is: it is canonical already."""
 
     impl = Text
     cache_ok = True
@@ -30,7 +30,7 @@ class CanonicalJSON(TypeDecorator[Any]):
 
 
 class AdminActivity(Base):
-    """Who did what to which record, and what changed. ``id`` counts without gaps, in the order of the commits."""
+    """An entry: a change of a record. The ids have no gaps and follow the order of the commits."""
 
     __tablename__ = "admin_activity"
     __table_args__ = (Index(None, "kind", "record_id", "id"),)
@@ -40,7 +40,7 @@ class AdminActivity(Base):
     actor_id: Mapped[int | None] = mapped_column(Id)
     actor: Mapped[str] = mapped_column(String(64), index=True)
     request_id: Mapped[str] = mapped_column(String(32))
-    address: Mapped[str] = mapped_column(String(64))
+    address: Mapped[str] = mapped_column(String(64))  # the client IP
     batch: Mapped[str] = mapped_column(String(64), index=True)
     action: Mapped[str] = mapped_column(String(8))
     kind: Mapped[str] = mapped_column(String(64))
@@ -48,16 +48,16 @@ class AdminActivity(Base):
     version: Mapped[int]  # of the record, after the change
     airport_code: Mapped[str] = mapped_column(String(3), index=True)
     label: Mapped[str] = mapped_column(String(200))
-    # {field: {"old": value, "new": value}}, changed fields only
+    # {field: {"old": value, "new": value}} for the changed fields
     changes: Mapped[dict[str, Any]] = mapped_column(CanonicalJSON)
     key_id: Mapped[str] = mapped_column(String(16))
     mac: Mapped[str] = mapped_column(String(64))
-    # The label and the person, folded, for searching alone: derived, and not signed.
+    # The label and the actor, folded: audit/search_texts.py. Derived, so not signed.
     search_text: Mapped[str] = mapped_column(Text)
 
 
 class AuditHead(Base):
-    """The last entry: one row, locked last before a commit (but for what goes along). Writers meet only here."""
+    """The chain head: one row with the number and the signature of the last entry. A writer locks it last."""
 
     __tablename__ = "audit_head"
 
@@ -67,7 +67,7 @@ class AuditHead(Base):
 
 
 class AuditMark(Base):
-    """A signed remark about the entries up to ``number``: the key was changed there, or they were archived."""
+    """A signed mark: the key was rotated after the entry ``number``, or the entries up to it were archived."""
 
     __tablename__ = "audit_mark"
 
@@ -76,14 +76,14 @@ class AuditMark(Base):
     reason: Mapped[str] = mapped_column(String(8))
     number: Mapped[int] = mapped_column(Id)
     mac: Mapped[str] = mapped_column(String(64))
-    digest: Mapped[str] = mapped_column(String(64))  # of all entries up to there, without a key
+    digest: Mapped[str] = mapped_column(String(64))  # of all entries up to ``number``, computed without a key
     archived_until: Mapped[datetime | None] = mapped_column(UTCDateTime)
     key_id: Mapped[str] = mapped_column(String(16))
     signature: Mapped[str] = mapped_column(String(64))
 
     @property
     def text(self) -> str:
-        """What is signed."""
+        """The signed text."""
         until = self.archived_until.isoformat() if self.archived_until else None
         values = [self.at.isoformat(), self.reason, self.number, self.mac, self.digest, until, self.key_id]
         return f"mark {canonical(values)}"

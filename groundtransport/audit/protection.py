@@ -1,6 +1,6 @@
-"""The triggers that keep the logs append-only: which of them the database lacks, and putting them back.
+"""The database triggers that make the logs append-only: detect missing ones, and create them again.
 
-Migrations made them; the texts here are what the database must say of them today.
+Migrations created them. The statements here are their current definitions.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ UNCOVERED = "OLD.id > (SELECT coalesce(max(number), 0) FROM audit_mark WHERE rea
 
 @dataclass(frozen=True)
 class Guard:
-    """A trigger, or the function that one calls: ``text`` is what the database says of it, ``create`` makes it."""
+    """A trigger or its function. ``text`` is its definition in the database's catalogue; the others are statements."""
 
     name: str
     text: str
@@ -33,7 +33,7 @@ def _sqlite(name: str, table: str, when: str, message: str, condition: str = "")
 
 
 def _replaced(table: str) -> str:
-    return f"EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id)"  # noqa: S608  # of constants
+    return f"EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id)"  # noqa: S608  # built from constants
 
 
 def _function(name: str, body: str) -> Guard:
@@ -80,7 +80,7 @@ POSTGRESQL = (
 )
 _EXISTING = {
     "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'",
-    # A trigger that is disabled, or fires on a replica only, does not count.
+    # Triggers that are disabled, or that fire on replicas only, are not listed.
     "postgresql": """
         SELECT tgname, pg_get_triggerdef(oid, true) FROM pg_trigger WHERE tgenabled IN ('O', 'A') AND tgrelid IN
             (to_regclass('admin_activity'), to_regclass('audit_mark'), to_regclass('security_event'))
@@ -91,27 +91,34 @@ _EXISTING = {
 
 
 def missing(connection: Connection) -> list[Guard]:
-    """Return the triggers and functions that the database lacks, that are disabled, or that say something else."""
-    found = {name: _plain(said) for name, said in connection.execute(text(_EXISTING[connection.dialect.name]))}
-    return [guard for guard in _guards(connection) if found.get(guard.name) != _plain(guard.text)]
+    """Return the triggers and functions that are missing, disabled or changed."""
+    rows = connection.execute(text(_EXISTING[connection.dialect.name]))
+    definitions = {name: _normal(definition) for name, definition in rows}
+    return [guard for guard in _guards(connection) if definitions.get(guard.name) != _normal(guard.text)]
 
 
 def check(connection: Connection) -> Iterator[str]:
-    """Yield what is missing, in words."""
+    """Yield a message for each trigger or function that is missing or changed."""
     for guard in missing(connection):
-        yield f"the logs: {guard.name}, which keeps entries from being changed, is missing or was changed"
+        yield f"the logs: {guard.name}, which prevents changes of entries, is missing or was changed"
 
 
-def restore(connection: Connection, say: Callable[[str], object] = str) -> None:
-    """Put back what is missing, inside the connection's transaction. On PostgreSQL that takes the tables' owner."""
+def restore(connection: Connection, report: Callable[[str], object] = str) -> None:
+    """Create missing triggers in the connection's transaction; ``report`` receives a message for each.
+
+    On PostgreSQL, the connection's role must own the tables.
+    """
     for guard in missing(connection):
-        say(f"Putting back the trigger {guard.name}")
+        report(f"Restoring the trigger {guard.name}")
         _run(connection, guard.drop, guard.create)
 
 
 @contextmanager
 def lifted(connection: Connection) -> Iterator[None]:
-    """Do without the triggers for a while, inside the connection's transaction: to renew what is derived."""
+    """Drop the triggers for the body of the ``with`` statement, in the connection's transaction.
+
+    Only for the update of derived columns.
+    """
     for guard in _guards(connection):
         _run(connection, guard.drop)
     yield
@@ -122,8 +129,9 @@ def _guards(connection: Connection) -> tuple[Guard, ...]:
     return POSTGRESQL if connection.dialect.name == "postgresql" else SQLITE
 
 
-def _plain(said: str) -> str:
-    return " ".join(said.split())
+def _normal(definition: str) -> str:
+    """Return a definition with normalized white space."""
+    return " ".join(definition.split())
 
 
 def _run(connection: Connection, *statements: str) -> None:

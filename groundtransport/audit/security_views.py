@@ -1,6 +1,6 @@
-"""``/admin/security``: the security log, newest first, as a page and as CSV. Read only.
+"""``/admin/security``: the security log, newest first, as a page and as CSV.
 
-It is paged by the number of an event, not by counting: events arrive while one reads, and nobody waits for a count.
+The pages are keyset pages, by the events' ids: new events do not shift them, and no count is needed.
 """
 
 from collections.abc import Mapping
@@ -13,15 +13,18 @@ from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
 from sqlalchemy import ColumnElement, or_, select
 
-from groundtransport.accounts.models import SecurityEvent
-from groundtransport.accounts.security_log import REFUSALS, Event, record
 from groundtransport.accounts.users import normal_name
-from groundtransport.audit.query import day, days
-from groundtransport.audit.views import CSV_MAX, csv_of, csv_response
+from groundtransport.audit.query import days, parse_day
+from groundtransport.audit.views import CSV_MAX
 from groundtransport.i18n import _
 from groundtransport.records.list.query import only_once, read_page
 from groundtransport.resources import Security
 from groundtransport.security import Permission
+from groundtransport.security_log.events import COMMAND_LINE, REFUSALS, Event
+from groundtransport.security_log.models import SecurityEvent
+from groundtransport.security_log.recording import record
+from groundtransport.web.csv_download import csv_response, csv_text
+from groundtransport.web.layout import ROLES
 
 NAMES = ("event", "person", "address", "from", "to")
 TITLES = {
@@ -45,33 +48,62 @@ TITLES = {
     Event.RESEALED: _("Signing key replaced"),
     Event.LEFT_OUT: _("Events left out: too many"),
 }
+# Titles of the details of events, which are stored in English: of their names, and of values from a fixed set.
+WORDS: dict[str, str] = {
+    **{str(role): text for role, text in ROLES.items()},
+    COMMAND_LINE: _("command line"),
+    "role": _("role"),
+    "before": _("before"),
+    "after": _("after"),
+    "because": _("reason"),
+    "what": _("what"),
+    "session": _("session"),
+    "second_factor": _("second factor"),
+    "permission": _("permission"),
+    "method": _("method"),
+    "path": _("path"),
+    "kind": _("kind"),
+    "record": _("record"),
+    "entries": _("entries"),
+    "activity log": _("activity log"),
+    "security log": _("security log"),
+    "all": _("all"),
+    "all others": _("all others"),
+    "set up": _("set up"),
+    "switched off": _("switched off"),
+    "reset": _("reset"),
+    "new recovery codes": _("new recovery codes"),
+    "disabled": _("account disabled"),
+    "second factor": _("second factor"),
+    "asked again on the profile": _("password asked again on the profile"),
+}
 HEADER = ("number", "time (UTC)", "event", "person", "about", "address", "request", "details")
 
 
 @dataclass(frozen=True)
 class SecurityQuery:
-    """``given`` holds the filters that make sense; ``before`` or ``after`` names the event where the page begins."""
+    """A page of the security log. ``given`` holds the valid filters; ``before`` or ``after`` is an event's id."""
 
     page_size: int
     given: Mapping[str, str] = field(default_factory=dict)
     before: int | None = None
     after: int | None = None
 
-    def state(self, **place: int) -> str:
-        """Return the query string of another page of the same query."""
-        return urlencode({**self.given, "page_size": self.page_size, **place})
+    def state(self, **anchor: int) -> str:
+        """Return the query string of the page with the anchor ``before`` or ``after``."""
+        return urlencode({**self.given, "page_size": self.page_size, **anchor})
 
 
-def read(sent: Mapping[str, list[str]], default_size: int) -> SecurityQuery:
-    """Return the query of an address; what makes no sense is left out."""
-    once = only_once(sent)
+def read(params: Mapping[str, list[str]], default_size: int) -> SecurityQuery:
+    """Return the query of URL parameters, given as lists of values; invalid parameters are ignored."""
+    once = only_once(params)
     texts = {name: once.get(name, "").replace("\0", "").strip() for name in NAMES}
     texts["event"] = texts["event"] if texts["event"] in set(Event) else ""
     for name in ("from", "to"):
-        texts[name] = texts[name] if day(texts[name]) else ""
+        texts[name] = texts[name] if parse_day(texts[name]) else ""
     given = {name: text for name, text in texts.items() if text}
-    places = {name: _number(once.get(name, "")) for name in ("before", "after")}
-    return SecurityQuery(read_page(sent, default_size).page_size, given, **places)
+    anchors = {name: _number(once.get(name, "")) for name in ("before", "after")}
+    return SecurityQuery(read_page(params, default_size).page_size, given, **anchors)
 
 
 def _number(text: str) -> int | None:
@@ -79,17 +111,17 @@ def _number(text: str) -> int | None:
 
 
 def conditions(query: SecurityQuery) -> list[ColumnElement[bool]]:
-    """Return what an event must fulfil, all of it. A person is who did it, or whom it was done to."""
+    """Return the WHERE clauses of a query. The filter ``person`` matches the event's name and its ``about``."""
     given, table = query.given, SecurityEvent
-    found = days(table.at, given)
+    clauses = days(table.at, given)
     if "event" in given:
-        found.append(table.event == given["event"])
+        clauses.append(table.event == given["event"])
     if "person" in given:
         names = {given["person"], normal_name(given["person"])}
-        found.append(or_(table.name.in_(names), table.about.in_(names)))
+        clauses.append(or_(table.name.in_(names), table.about.in_(names)))
     if "address" in given:
-        found.append(or_(table.address == given["address"], table.network == given["address"]))
-    return found
+        clauses.append(or_(table.address == given["address"], table.network == given["address"]))
+    return clauses
 
 
 @view_defaults(context=Security, request_method="GET", permission=Permission.SECURITY)
@@ -107,39 +139,41 @@ class SecurityViews:
             "older": self.query.state(before=events[-1].id) if older else "",
             "query": self.query,
             "titles": TITLES,
+            "words": WORDS,
             "refusals": REFUSALS,
             "csv_max": CSV_MAX,
             "is_cut": (newer or older) and self._is_cut(),
         }
 
     def _is_cut(self) -> bool:
-        """Return whether the query finds more than a file holds; the events beyond are not counted."""
+        """Return True if the query matches more events than a CSV file holds."""
         beyond = select(SecurityEvent.id).where(*conditions(self.query)).order_by(SecurityEvent.id.desc())
         return self.request.dbsession.scalar(beyond.offset(CSV_MAX).limit(1)) is not None
 
     def _page(self) -> tuple[list[SecurityEvent], bool, bool]:
-        """Return the events of the page, and whether there are newer and older ones."""
+        """Return the events of the page, whether there are newer ones, and whether there are older ones."""
         query, number, size = self.query, SecurityEvent.id, self.query.page_size
         if query.after is not None:
-            found = self._events(number > query.after, order=number.asc(), most=size + 1)
-            if found:
-                return found[:size][::-1], len(found) > size, True
-        place = () if query.before is None else (number < query.before,)
-        found = self._events(*place, order=number.desc(), most=size + 1)
-        return found[:size], bool(found and place), len(found) > size
+            events = self._events(number > query.after, order=number.asc(), most=size + 1)
+            if events:
+                return events[:size][::-1], len(events) > size, True
+        anchor = () if query.before is None else (number < query.before,)
+        events = self._events(*anchor, order=number.desc(), most=size + 1)
+        return events[:size], bool(events and anchor), len(events) > size
 
-    def _events(self, *place: ColumnElement[bool], order: Any, most: int) -> list[SecurityEvent]:
-        wanted = select(SecurityEvent).where(*conditions(self.query), *place).order_by(order).limit(most)
-        return list(self.request.dbsession.scalars(wanted))
+    def _events(self, *anchor: ColumnElement[bool], order: Any, most: int) -> list[SecurityEvent]:
+        query = select(SecurityEvent).where(*conditions(self.query), *anchor).order_by(order).limit(most)
+        return list(self.request.dbsession.scalars(query))
 
     @view_config(name="csv")
     def csv(self) -> Response:
-        """The events of the query as a file, the newest first."""
-        found = self._events(order=SecurityEvent.id.desc(), most=CSV_MAX)
-        record(self.request, Event.EXPORT, what="security log", entries=len(found))
-        return csv_response("security.csv", csv_of(HEADER, map(cells, found)))
+        """Return the newest CSV_MAX events of the query as CSV."""
+        events = self._events(order=SecurityEvent.id.desc(), most=CSV_MAX)
+        record(self.request, Event.EXPORT, what="security log", entries=len(events))
+        return csv_response("security.csv", csv_text(HEADER, map(cells, events)))
 
 
 def cells(event: SecurityEvent) -> tuple[object, ...]:
+    """Return an event as a row of HEADER."""
     details = ", ".join(f"{name}: {value}" for name, value in event.details.items())
     return event.id, event.at, event.event, event.name, event.about, event.address, event.request_id, details

@@ -1,4 +1,4 @@
-"""The command ``groundtransport``. Every record it writes goes through the one writer, so scripts are audited too."""
+"""The command ``groundtransport``. It writes records through the writer only, so its changes are audited."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``groundtransport airports``: a newer list, and airports that the list lacks."""
+"""``groundtransport airports``: refresh the list of airports, and add missing ones."""
 
 from pathlib import Path
 from typing import Any
@@ -16,37 +16,38 @@ from groundtransport.cli.context import CommandContext, pass_command_context
 
 @click.group()
 def airports() -> None:
-    """Keep the list of airports."""
+    """Maintain the list of airports."""
 
 
 @airports.command()
 @click.option(
     "--file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A CSV file with the columns of airportsdata; without it, the installed airportsdata.",
+    help="A CSV file with the columns of airportsdata. [default: the installed airportsdata]",
 )
 @pass_command_context
-def refresh(office: CommandContext, file: Path | None) -> None:
-    """Bring the airports to a newer list, and report records whose airport vanished."""
-    office.check_migrated()
+def refresh(context: CommandContext, file: Path | None) -> None:
+    """Update the airports to a newer list, and report records at airports that the list lacks."""
+    context.check_migrated()
     try:
         rows = list(loading.airports_of(file) if file else loading.packaged_airports())
     except (loading.BadList, UnicodeDecodeError) as error:
         raise click.ClickException(str(error)) from error
-    with db.transaction(office.engine) as dbsession:
-        done = loading.refresh_airports(dbsession, rows)
+    with db.transaction(context.engine) as dbsession:
+        result = loading.refresh_airports(dbsession, rows)
         loading.note_populations(dbsession)
-        click.echo(f"{len(done.added)} added, {len(done.changed)} changed, {len(done.vanished)} vanished.")
+        click.echo(f"{len(result.added)} added, {len(result.changed)} changed, {len(result.vanished)} vanished.")
         for code in withdrawn_codes(dbsession):
             report_records(dbsession, code)
 
 
 def withdrawn_codes(dbsession: Session) -> list[str]:
+    """Return the codes of the airports that the list lacks."""
     return list(dbsession.scalars(select(Airport.code).where(Airport.withdrawn_at.is_not(None)).order_by(Airport.code)))
 
 
 def report_records(dbsession: Session, code: str) -> None:
-    """Name the records at an airport that is no longer in the list. They stay as they are."""
+    """Print the number of records at an airport that is no longer in the list. The records are not changed."""
     for kind in kinds.kinds().values():
         model = kind.model
         at_airport = select(func.count()).select_from(model).where(model.airport_code == code, model.is_live())
@@ -65,9 +66,9 @@ def report_records(dbsession: Session, code: str) -> None:
 @click.option("--latitude", type=click.FloatRange(-90, 90), required=True, help="Degrees, north positive.")
 @click.option("--longitude", type=click.FloatRange(-180, 180), required=True, help="Degrees, east positive.")
 @pass_command_context
-def add(office: CommandContext, /, code: str, name: str, country: str, icao: str, **place: Any) -> None:
-    """Add an airport that the list lacks, by its IATA CODE; a refresh leaves it alone."""
-    office.check_migrated()
+def add(context: CommandContext, /, code: str, name: str, country: str, icao: str, **place: Any) -> None:
+    """Add an airport that the list lacks, with the IATA code CODE. A refresh does not change it."""
+    context.check_migrated()
     code, icao, country = code.upper(), icao.upper(), country.upper()
     if not (len(code) == 3 and code.isascii() and code.isalpha()):
         raise click.BadParameter("An IATA code has three letters.", param_hint="CODE")
@@ -81,7 +82,7 @@ def add(office: CommandContext, /, code: str, name: str, country: str, icao: str
         values = loading.checked(loading.airport_values(row))
     except ValueError as error:
         raise click.ClickException(f"Not added: {error}.") from error
-    with db.transaction(office.engine) as dbsession:
+    with db.transaction(context.engine) as dbsession:
         if lookup.by_code(dbsession, code):
             raise click.ClickException(f"There is an airport {code} already.")
         dbsession.add(Airport(**values, is_listed=False))

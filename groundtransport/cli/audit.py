@@ -1,4 +1,4 @@
-"""``groundtransport audit``: is the log whole, does it agree with the records, and its upkeep."""
+"""``groundtransport audit``: verify, archive and re-sign the activity log, and compare it with the records."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -7,30 +7,31 @@ import click
 from sqlalchemy.orm import Session
 
 from groundtransport import db, kinds
-from groundtransport.audit import checkpoints, events, maintenance, protection
-from groundtransport.audit.chain import Key, keyring
+from groundtransport.audit import checkpoints, protection
+from groundtransport.audit.integrity import maintenance
+from groundtransport.audit.integrity.reconcile import reconcile as find_disagreements
+from groundtransport.audit.integrity.verify import verify as verify_log
 from groundtransport.audit.models import AuditHead
-from groundtransport.audit.reconcile import reconcile as find_disagreements
-from groundtransport.audit.verify import Tampered
-from groundtransport.audit.verify import verify as walk
 from groundtransport.cli.context import CommandContext, pass_command_context
 from groundtransport.cli.param_types import Age
+from groundtransport.security_log import verification
+from groundtransport.signing import Key, Tampered, keyring
 
 
-def keys_of(office: CommandContext) -> dict[str, Key]:
-    office.check_migrated()
-    return keyring(office.settings.audit_secrets)
+def keys_of(context: CommandContext) -> dict[str, Key]:
+    context.check_migrated()
+    return keyring(context.settings.audit_secrets)
 
 
-def at_one_moment(office: CommandContext) -> Session:
-    """Return a session that sees what was committed at one moment, and that no writer waits for."""
-    is_sqlite = office.engine.dialect.name == "sqlite"  # its transactions are like that
-    return Session(office.engine if is_sqlite else office.engine.execution_options(isolation_level="REPEATABLE READ"))
+def snapshot(context: CommandContext) -> Session:
+    """Return a session whose queries all see the same snapshot, without locks."""
+    is_sqlite = context.engine.dialect.name == "sqlite"  # SQLite's transactions are snapshots
+    return Session(context.engine if is_sqlite else context.engine.execution_options(isolation_level="REPEATABLE READ"))
 
 
 @click.group()
 def audit() -> None:
-    """Look after the activity log."""
+    """Verify and maintain the activity log."""
 
 
 @audit.command()
@@ -38,19 +39,22 @@ def audit() -> None:
     "--checkpoints",
     "log",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A process log: the checkpoints in it must be part of the chain, too.",
+    help="A process log, whose checkpoints are verified too.",
 )
 @pass_command_context
-def verify(office: CommandContext, log: Path | None) -> None:
-    """Walk the whole chain and look for the triggers; name the first bad entry and exit with 1."""
+def verify(context: CommandContext, log: Path | None) -> None:
+    """Verify both logs and their triggers.
+
+    Print the first bad entry and exit with 1 if an entry was changed or is missing.
+    """
     try:
-        found = list(checkpoints.read(log.read_text(errors="replace").splitlines())) if log else []
+        log_checkpoints = list(checkpoints.read(log.read_text(errors="replace").splitlines())) if log else []
     except (ValueError, TypeError) as error:
         raise click.ClickException(f"{log}: a checkpoint cannot be read") from error
     try:
-        with at_one_moment(office) as dbsession:
-            result = walk(dbsession, keys_of(office), found)
-            count = events.verify(dbsession, keys_of(office))
+        with snapshot(context) as dbsession:
+            result = verify_log(dbsession, keys_of(context), log_checkpoints)
+            count = verification.verify(dbsession, keys_of(context))
             unprotected = list(protection.check(dbsession.connection()))
     except Tampered as tampered:
         raise click.ClickException(f"The log was tampered with: {tampered}.") from tampered
@@ -62,28 +66,31 @@ def verify(office: CommandContext, log: Path | None) -> None:
 
 @audit.command()
 @pass_command_context
-def reconcile(office: CommandContext) -> None:
-    """Compare the log with the records and the people; list where they disagree and exit with 1."""
-    office.check_migrated()
-    with at_one_moment(office) as dbsession:
-        found = find_disagreements(dbsession, kinds.kinds())
-    for line in found:
+def reconcile(context: CommandContext) -> None:
+    """Compare the activity log with the records and the users.
+
+    Print the differences and exit with 1 if there are any.
+    """
+    context.check_migrated()
+    with snapshot(context) as dbsession:
+        messages = find_disagreements(dbsession, kinds.kinds())
+    for line in messages:
         click.echo(line)
-    if found:
-        raise click.ClickException(f"{len(found)} disagreements between the log and the database.")
+    if messages:
+        raise click.ClickException(f"{len(messages)} disagreements between the log and the database.")
     click.echo("The log agrees with the records and the people.")
 
 
 @audit.command("rotate-key")
 @pass_command_context
-def rotate_key(office: CommandContext) -> None:
-    """Vouch with the new GROUNDTRANSPORT_AUDIT_SECRET for what the one in ..._OLD signed."""
+def rotate_key(context: CommandContext) -> None:
+    """Let the new GROUNDTRANSPORT_AUDIT_SECRET vouch for all entries signed with the old one (..._OLD)."""
     try:
-        with db.transaction(office.engine) as dbsession:
-            if events.reseal(dbsession, keys_of(office), office.actor("rotate").name):
+        with db.transaction(context.engine) as dbsession:
+            if verification.reseal(dbsession, keys_of(context), context.actor("rotate").name):
                 click.echo("It vouches for the security log, too.")
-        with db.transaction(office.engine) as dbsession:
-            mark = maintenance.rotate_key(dbsession, keys_of(office))
+        with db.transaction(context.engine) as dbsession:
+            mark = maintenance.rotate_key(dbsession, keys_of(context))
             click.echo(f"The key {mark.key_id} vouches for the entries up to {mark.number:,}.")
     except maintenance.NothingToDo as nothing:
         click.echo(str(nothing))
@@ -92,16 +99,16 @@ def rotate_key(office: CommandContext) -> None:
 
 
 @audit.command()
-@click.option("--older-than", type=Age(), required=True, help="Such as 365d, 52w or 1y.")
+@click.option("--older-than", type=Age(), required=True, help="The minimum age, such as 365d, 52w or 1y.")
 @click.option("--to", "file", type=click.Path(dir_okay=False, path_type=Path), required=True, help="A new file.")
 @pass_command_context
-def archive(office: CommandContext, older_than: timedelta, file: Path) -> None:
-    """Export old entries as lines of JSON, and cut the log behind a signed mark."""
+def archive(context: CommandContext, older_than: timedelta, file: Path) -> None:
+    """Export old entries as lines of JSON, and delete them behind a signed mark."""
     until: datetime = db.now() - older_than
-    keys = keys_of(office)
+    keys = keys_of(context)
     try:
-        # The file is complete before the entries are gone: the commit comes last.
-        with db.transaction(office.engine) as dbsession, file.open("x", encoding="utf-8") as out:
+        # The file is complete before the commit that deletes the entries.
+        with db.transaction(context.engine) as dbsession, file.open("x", encoding="utf-8") as out:
             number = maintenance.archive(dbsession, keys, until, out.write).number
     except FileExistsError as error:
         raise click.ClickException(f"{file} exists already.") from error
@@ -118,10 +125,10 @@ def archive(office: CommandContext, older_than: timedelta, file: Path) -> None:
 
 @audit.command()
 @pass_command_context
-def checkpoint(office: CommandContext) -> None:
-    """Print a signed checkpoint of the head, to be kept elsewhere."""
-    key = next(iter(keys_of(office).values()))
-    with db.transaction(office.engine) as dbsession:
+def checkpoint(context: CommandContext) -> None:
+    """Print a signed checkpoint of the newest entry, to be stored elsewhere."""
+    key = next(iter(keys_of(context).values()))
+    with db.transaction(context.engine) as dbsession:
         head = dbsession.get(AuditHead, 1)
         assert head is not None  # the migration made it
         click.echo(checkpoints.make(key, head.number, head.mac, db.now()).line)

@@ -1,10 +1,13 @@
-"""What every command works with: the ini's settings, the database, the configured application."""
+"""The context of every command: the settings of the ini file, the database and the configured application."""
 
 import getpass
+import logging
+import os
 import secrets
+import sys
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import click
 import plaster
@@ -12,20 +15,43 @@ from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
 
 from groundtransport import db, settings
-from groundtransport.db.migrations import current, head
+from groundtransport.audit import checkpoints
+from groundtransport.db.migrations import current, heads
 from groundtransport.events import Actor
+from groundtransport.i18n import COMMAND_LINE
+
+
+def keep_checkpoints_off_the_terminal() -> None:
+    """Do not log checkpoints of the activity log to standard error, unless it is connected to systemd's journal.
+
+    Checkpoints are for stored logs: other handlers of the ini file still receive them.
+    """
+    if is_journal(sys.stderr):
+        return
+    for handler in (*checkpoints.log.handlers, *logging.getLogger().handlers):
+        if isinstance(handler, logging.StreamHandler) and handler.stream is sys.stderr:
+            handler.addFilter(lambda record: record.name != checkpoints.log.name)
+
+
+def is_journal(stream: TextIO) -> bool:
+    """Return True if systemd connected the stream to the journal (systemd.exec(5), ``JOURNAL_STREAM``)."""
+    try:
+        status = os.fstat(stream.fileno())
+    except OSError:
+        return False
+    return os.environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
 
 
 class CommandContext:
-    """A deployment, as its ini describes it; each part is made when it is first asked for."""
+    """The parts of a deployment described by an ini file, each created on first access."""
 
     def __init__(self, ini: Path) -> None:
         self.ini = ini
 
     @cached_property
     def app_settings(self) -> dict[str, str]:
-        found: dict[str, str] = plaster.get_settings(str(self.ini), "app:main")
-        return found
+        section: dict[str, str] = plaster.get_settings(str(self.ini), "app:main")
+        return section
 
     @cached_property
     def settings(self) -> settings.Settings:
@@ -38,16 +64,17 @@ class CommandContext:
     @cached_property
     def registry(self) -> Any:
         """The application's registry: its kinds, its subscribers and its engine."""
-        from pyramid.paster import get_app, setup_logging  # the whole application: only for who writes records
+        from pyramid.paster import get_app, setup_logging  # slow: only commands that write records need it
 
         self.check_migrated()
-        setup_logging(str(self.ini))  # checkpoints of the activity log go where the server's go
+        setup_logging(str(self.ini))
+        keep_checkpoints_off_the_terminal()
         return get_app(str(self.ini)).registry
 
     def check_migrated(self) -> None:
-        """End with a hint unless the database is at the newest revision."""
+        """Raise ClickException unless the database is at the newest revisions."""
         try:
-            is_current = current(self.engine) == head()
+            is_current = current(self.engine) == heads(self.ini)
         except DBAPIError as error:
             raise click.ClickException(f"The database cannot be reached: {error.orig}") from error
         if not is_current:
@@ -55,12 +82,12 @@ class CommandContext:
 
     @staticmethod
     def actor(doing: str) -> Actor:
-        """Return the person at the command line, with a batch of their own."""
+        """Return the operating system's user as actor, with a new batch named after ``doing``."""
         try:
             name = getpass.getuser()
         except (OSError, KeyError):
             name = "unknown"
-        return Actor(f"{name} (command line)"[:64], batch=f"{doing}-{secrets.token_hex(6)}")
+        return Actor(f"{name}{COMMAND_LINE}"[:64], batch=f"{doing}-{secrets.token_hex(6)}")
 
 
 pass_command_context = click.make_pass_decorator(CommandContext)

@@ -1,4 +1,4 @@
-"""``groundtransport import`` and ``groundtransport sample``: many records at once, audited as a batch."""
+"""``groundtransport import`` and ``groundtransport sample``: create many records, as one batch of the audit log."""
 
 import os
 from pathlib import Path
@@ -15,8 +15,9 @@ from groundtransport.transfer.csv_file import BadFile, BadRows, Rows, count_line
 from groundtransport.transfer.importer import Importer
 
 
-def kind_of(office: CommandContext, name: str) -> Any:
-    kinds = office.registry["kinds"]
+def kind_of(context: CommandContext, name: str) -> Any:
+    """Return the kind of a name; raise BadParameter if there is none."""
+    kinds = context.registry["kinds"]
     if name not in kinds:
         raise click.BadParameter(f"{name} is none of: {', '.join(kinds)}.", param_hint="KIND")
     return kinds[name]
@@ -26,19 +27,22 @@ def kind_of(office: CommandContext, name: str) -> Any:
 @click.argument("kind_name", metavar="KIND")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @pass_command_context
-def import_file(office: CommandContext, kind_name: str, file: Path) -> None:
-    """Create a record of each row of a CSV file. Bad rows go to FILE.errors.csv beside it, with the reason."""
-    kind = kind_of(office, kind_name)
+def import_file(context: CommandContext, kind_name: str, file: Path) -> None:
+    """Create a record from each row of a CSV file.
+
+    Refused rows are written to FILE.errors.csv beside it, with the reason. Exit with 1 if every row was refused.
+    """
+    kind = kind_of(context, kind_name)
     try:
         columns, delimiter = find_columns(file, list(kind.fields))
     except BadFile as bad:
         raise click.ClickException(str(bad)) from bad
-    importer = Importer(office.registry, kind, office.actor("import"))
+    importer = Importer(context.registry, kind, context.actor("import"))
     rows = Rows(file, columns, delimiter)
     try:
-        errors = bring_in(importer, rows, errors_file(file), count_lines(file))
+        errors = import_rows(importer, rows, errors_file(file), count_lines(file))
     except DBAPIError as error:
-        settle(office, importer)
+        update_statistics(context, importer)
         raise click.ClickException(
             f"The database refused near line {rows.line}: {error.orig}\n"
             f"{importer.counts.created} records were created before that, as batch {importer.actor.batch}."
@@ -46,7 +50,9 @@ def import_file(office: CommandContext, kind_name: str, file: Path) -> None:
     report(importer)
     if importer.counts.refused:
         click.echo(f"The bad rows are in {errors}, with the reason in the column error.")
-    settle(office, importer)
+    update_statistics(context, importer)
+    if importer.counts.refused and not importer.counts.created:
+        raise click.ClickException("No record was created: every row was refused.")
 
 
 def errors_file(file: Path) -> Path:
@@ -55,7 +61,8 @@ def errors_file(file: Path) -> Path:
     return folder / f"{file.stem}.errors.csv"
 
 
-def bring_in(importer: Importer, rows: Rows, errors: Path, lines: int) -> Path:
+def import_rows(importer: Importer, rows: Rows, errors: Path, lines: int) -> Path:
+    """Import rows with a progress bar, and write the refused ones to the file ``errors``; return its path."""
     with BadRows(errors, rows.columns) as bad, click.progressbar(length=lines, label="Importing") as bar:
         for row, error in importer.run(rows):
             if error:
@@ -66,38 +73,39 @@ def bring_in(importer: Importer, rows: Rows, errors: Path, lines: int) -> Path:
 
 
 def report(importer: Importer) -> None:
+    """Print the numbers of created and refused rows and of doubtful values."""
     counts = importer.counts
     click.echo(f"{counts.created:,} created, {counts.refused:,} refused, as batch {importer.actor.batch}.")
     if counts.doubtful:
         click.echo(f"{counts.doubtful:,} doubtful values were saved; the first: {counts.first_warning}")
 
 
-def settle(office: CommandContext, importer: Importer) -> None:
-    """Let the database take note of what was created. Whatever keeps it from that, the records are there."""
-    facts = spec_of(importer.kind.model.__table__)
-    if facts and importer.counts.created:
+def update_statistics(context: CommandContext, importer: Importer) -> None:
+    """Update the database's statistics for the new records. A failure is only printed: the records are committed."""
+    spec = spec_of(importer.kind.model.__table__)
+    if spec and importer.counts.created:
         try:
-            build.tidy(office.engine, facts, importer.counts.created, click.echo)
+            build.tidy(context.engine, spec, importer.counts.created, click.echo)
         except DBAPIError as error:
-            click.echo(f"The database did not look over the new records now: {error.orig}")
+            click.echo(f"The statistics of the database were not updated: {error.orig}")
 
 
 @click.command()
 @click.argument("kind_name", metavar="KIND")
-@click.option("--records", type=click.IntRange(1), default=1000, show_default=True, help="How many.")
+@click.option("--records", type=click.IntRange(1), default=1000, show_default=True, help="Number of records.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same records.")
 @pass_command_context
-def sample(office: CommandContext, kind_name: str, records: int, seed: int) -> None:
+def sample(context: CommandContext, kind_name: str, records: int, seed: int) -> None:
     """Create realistic records at real airports."""
-    kind = kind_of(office, kind_name)
-    with db.transaction(office.engine) as dbsession:
+    kind = kind_of(context, kind_name)
+    with db.transaction(context.engine) as dbsession:
         sampler = samples.Sampler(dbsession, kind, seed)
-    importer = Importer(office.registry, kind, office.actor("sample"))
+    importer = Importer(context.registry, kind, context.actor("sample"))
     with click.progressbar(importer.run(sampler.rows(records)), length=records, label="Writing") as bar:
         refused = ""
         for _, error in bar:
             refused = refused or error
     report(importer)
-    settle(office, importer)
+    update_statistics(context, importer)
     if refused:
-        raise click.ClickException(f"The first refusal: {refused}")
+        raise click.ClickException(f"The first error: {refused}")

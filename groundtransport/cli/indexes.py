@@ -1,4 +1,4 @@
-"""``groundtransport check`` and ``reindex``: what lists read besides the records, compared and made anew."""
+"""``groundtransport check`` and ``reindex``: verify and rebuild search texts, search indexes and counters."""
 
 from collections.abc import Iterable
 
@@ -12,20 +12,20 @@ from groundtransport.records import maintenance
 
 @click.command()
 @pass_command_context
-def check(office: CommandContext) -> None:
-    """Compare counters, search texts and search index with the records; look for the triggers of the logs.
+def check(context: CommandContext) -> None:
+    """Compare the counters, search texts and search indexes with the records, and verify the triggers of the logs.
 
-    Ends with 1 if something is wrong.
+    Exit with 1 if something is wrong.
     """
     wrong = 0
-    kinds = office.registry["kinds"]
+    kinds = context.registry["kinds"]
     for kind in kinds.values():
-        # A transaction that is rolled back.
-        with db.write_engine(db.index_build_engine(office.engine)).connect() as connection:
-            wrong += tell(maintenance.check(connection, kind))
-    with office.engine.connect() as connection:
-        wrong += tell(search_texts.check(connection))
-        unprotected = tell(protection.check(connection))
+        # Without a commit: the check's transaction is rolled back.
+        with db.write_engine(db.index_build_engine(context.engine)).connect() as connection:
+            wrong += print_lines(maintenance.check(connection, kind))
+    with context.engine.connect() as connection:
+        wrong += print_lines(search_texts.check(connection))
+        unprotected = print_lines(protection.check(connection))
     if wrong:
         click.echo("Repair it by: groundtransport reindex")
     if unprotected:
@@ -35,9 +35,9 @@ def check(office: CommandContext) -> None:
     click.echo("The counters, the search texts, the search index and the triggers of the logs are right.")
 
 
-def tell(findings: Iterable[str]) -> int:
-    """Print findings, and return their number."""
-    lines = list(findings)
+def print_lines(messages: Iterable[str]) -> int:
+    """Print messages, and return their number."""
+    lines = list(messages)
     for line in lines:
         click.echo(line)
     return len(lines)
@@ -46,17 +46,17 @@ def tell(findings: Iterable[str]) -> int:
 @click.command()
 @click.argument("kinds", nargs=-1)
 @pass_command_context
-def reindex(office: CommandContext, kinds: tuple[str, ...]) -> None:
-    """Make the search texts, the search index and the counters anew; of KINDS, or of all and the activity log."""
-    known = office.registry["kinds"]
+def reindex(context: CommandContext, kinds: tuple[str, ...]) -> None:
+    """Rebuild the search texts, search indexes and counters of KINDS; by default of all kinds and the activity log."""
+    all_kinds = context.registry["kinds"]
     for name in kinds:
-        if name not in known:
-            raise click.BadParameter(f"{name} is none of {', '.join(known)}", param_hint="KINDS")
-    for name in kinds or known:
-        with db.write_engine(db.index_build_engine(office.engine)).begin() as connection:
-            stale = maintenance.reindex(connection, known[name], click.echo)
+        if name not in all_kinds:
+            raise click.BadParameter(f"{name} is none of {', '.join(all_kinds)}", param_hint="KINDS")
+    for name in kinds or all_kinds:
+        with db.write_engine(db.index_build_engine(context.engine)).begin() as connection:
+            stale = maintenance.reindex(connection, all_kinds[name], click.echo)
         click.echo(f"{name}: done; {stale:,} search texts were wrong.")
     if not kinds:
-        with db.write_engine(office.engine).begin() as connection:
+        with db.write_engine(context.engine).begin() as connection:
             stale = search_texts.renew(connection)
         click.echo(f"the activity log: done; {stale:,} search texts were wrong.")

@@ -1,4 +1,4 @@
-"""What options of several commands look like."""
+"""Parameter types of options."""
 
 import re
 from datetime import timedelta
@@ -10,7 +10,7 @@ UNITS = {"d": 1, "w": 7, "y": 365}  # days
 
 
 class Age(click.ParamType[timedelta]):
-    """A span such as 90d, 12w or 1y."""
+    """A duration such as 90d, 12w or 1y, up to 100 years."""
 
     name = "age"
 

@@ -1,4 +1,4 @@
-"""``groundtransport permissions``: who may do what, read off the running application, its views and its grants."""
+"""``groundtransport permissions``: the table of permissions by URL, method and role, read from the application."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from groundtransport.resources import (
 )
 from groundtransport.security import Role
 
-# What stands below a place of Admin: its parent, and how its name is written in the table.
+# The resources below a child of Admin: the parent, and the name in the table.
 BELOW: dict[type[Node], tuple[type[Node], str]] = {
     Airport: (Airports, "{code}"),
     OwnSecondFactor: (Profile, "second-factor"),
@@ -46,7 +46,7 @@ HEAD goes with GET; every other method is a 405. Who may not is sent to `/login`
 
 @dataclass(frozen=True, order=True)
 class Door:
-    """An address and a method, what they ask for ("" for nothing, not even a sign-in), and who has it."""
+    """A path and a method, the permission they require ("" if no sign-in is needed), and the roles that have it."""
 
     address: str
     method: str
@@ -55,8 +55,8 @@ class Door:
 
 
 def doors(registry: Registry) -> list[Door]:
-    """Return every door of an application, sorted; raise LookupError for a view whose place in the tree is unknown."""
-    found = set()
+    """Return all paths and methods of an application, sorted; raise LookupError for a view of an unknown resource."""
+    result = set()
     places = dict(_places(registry))
     for view, methods, permission in _views(registry):
         standing = {address: node for address, node in places.items() if isinstance(node, view["context"])}
@@ -64,8 +64,8 @@ def doors(registry: Registry) -> list[Door]:
             raise LookupError(f"Say in BELOW where {view['context'].__name__} stands")
         for place, node in standing.items():
             address = f"{place.rstrip('/')}/{view['name']}".rstrip("/") or "/"
-            found |= {_door(address, method, permission, node) for method in methods}
-    return sorted(found)
+            result |= {_door(address, method, permission, node) for method in methods}
+    return sorted(result)
 
 
 def _door(address: str, method: str, permission: str, node: Node) -> Door:
@@ -77,7 +77,7 @@ def _door(address: str, method: str, permission: str, node: Node) -> Door:
 
 
 def _views(registry: Registry) -> Iterator[tuple[Any, set[str], str]]:
-    """Yield the views of the tree with their methods and their permission."""
+    """Yield the views of the resource tree with their methods and permission."""
     for entry in registry.introspector.get_category("views"):
         view = entry["introspectable"]
         context = view["context"]
@@ -90,18 +90,18 @@ def _views(registry: Registry) -> Iterator[tuple[Any, set[str], str]]:
 
 
 def _places(registry: Registry) -> Iterator[tuple[str, Node]]:
-    """Yield an address and a context for each place in the tree. They have a lineage and grants, and no row."""
+    """Yield the path and a context of each resource in the tree. The contexts have parents and ACLs, but no row."""
     root = _node(Root, None)
     admin = _node(Admin, root)
     yield "/", root
     yield "/admin", admin
-    known: dict[type[Node], tuple[str, Node]] = {}
+    placed: dict[type[Node], tuple[str, Node]] = {}
     for name, place in PLACES.items():
-        known[place] = (f"/admin/{name}", _node(place, admin))
+        placed[place] = (f"/admin/{name}", _node(place, admin))
     for place, (above, name) in BELOW.items():
-        address, parent = known[above]
-        known[place] = (f"{address}/{name}", _node(place, parent))
-    yield from known.values()
+        address, parent = placed[above]
+        placed[place] = (f"{address}/{name}", _node(place, parent))
+    yield from placed.values()
     for kind in registry["kinds"].values():
         collection = _node(kind.collection, admin, kind=kind)
         yield f"/admin/{kind.name}", collection
@@ -110,16 +110,17 @@ def _places(registry: Registry) -> Iterator[tuple[str, Node]]:
 
 
 def _node(place: type[Node], parent: Node | None, **values: Any) -> Node:
-    """Return a context that was not looked up: only its class and its lineage count here."""
+    """Return a context without a lookup: only its class and its parents matter here."""
     node = place.__new__(place)
     node.request, node.__parent__ = Request.blank("/"), parent
     vars(node).update(values)
     return node
 
 
-def as_markdown(found: list[Door]) -> str:
+def as_markdown(table: list[Door]) -> str:
+    """Return the table as the Markdown page docs/permissions.md."""
     rows = [HEAD + " | ".join(Role) + " |", "|---|---|---|" + "---|" * len(Role)]
-    for door in found:
+    for door in table:
         cells = ["yes" if role in door.roles else "–" for role in Role]
         permission = door.permission or "none: no sign-in"
         rows.append(f"| `{door.address}` | {door.method} | {permission} | {' | '.join(cells)} |")
@@ -128,6 +129,6 @@ def as_markdown(found: list[Door]) -> str:
 
 @click.command()
 @pass_command_context
-def permissions(office: CommandContext) -> None:
-    """Print who may do what, as a table in Markdown."""
-    click.echo(as_markdown(doors(get_app(str(office.ini)).registry)), nl=False)
+def permissions(context: CommandContext) -> None:
+    """Print the permissions of each role as a table in Markdown."""
+    click.echo(as_markdown(doors(get_app(str(context.ini)).registry)), nl=False)

@@ -1,4 +1,4 @@
-"""``groundtransport purge``: what was deleted long ago leaves for good. Asks first; each record is in the log."""
+"""``groundtransport purge``: remove old deleted records permanently, after confirmation. Each removal is logged."""
 
 from datetime import timedelta
 from typing import Any
@@ -12,42 +12,42 @@ from groundtransport.cli.param_types import Age
 from groundtransport.records.list.query import can_restore
 from groundtransport.records.writer import Writer
 
-CHUNK = 200  # records a transaction
+CHUNK = 200  # records per transaction
 
 
 @click.command()
-@click.option("--older-than", type=Age(), required=True, help="Deleted at least so long ago: 90d, 12w or 1y.")
+@click.option("--older-than", type=Age(), required=True, help="The least time since the deletion: 90d, 12w or 1y.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_command_context
-def purge(office: CommandContext, older_than: timedelta, yes: bool) -> None:  # noqa: FBT001  # click passes flags so
-    """Remove records for good that were deleted long ago."""
+def purge(context: CommandContext, older_than: timedelta, yes: bool) -> None:  # noqa: FBT001  # click passes flags so
+    """Remove records permanently that were deleted long ago."""
     until = db.now() - older_than
-    kinds = [kind for kind in office.registry["kinds"].values() if can_restore(kind)]
-    with db.transaction(office.engine) as dbsession:
+    kinds = [kind for kind in context.registry["kinds"].values() if can_restore(kind)]
+    with db.transaction(context.engine) as dbsession:
         numbers = [dbsession.scalar(select(func.count()).select_from(_old(kind, until).subquery())) for kind in kinds]
     if not any(numbers):
-        click.echo("Nothing was deleted as long ago as that.")
+        click.echo("Nothing to remove: no deleted record is that old.")
         return
     what = ", ".join(f"{number:,} {kind.plural.lower()}" for kind, number in zip(kinds, numbers, strict=True) if number)
     if not yes:
-        click.confirm(f"Remove for good, with no way back: {what}?", abort=True)
-    actor = office.actor("purge")
-    done = sum(_purge(office, kind, until, actor) for kind in kinds)
-    click.echo(f"{done:,} records were removed, as batch {actor.batch}.")
+        click.confirm(f"Remove permanently: {what}? This cannot be undone.", abort=True)
+    actor = context.actor("purge")
+    count = sum(_purge(context, kind, until, actor) for kind in kinds)
+    click.echo(f"{count:,} records were removed, as batch {actor.batch}.")
 
 
 def _old(kind: Any, until: Any) -> Any:
     return select(kind.model).where(kind.model.deleted_at < until)
 
 
-def _purge(office: CommandContext, kind: Any, until: Any, actor: Any) -> int:
-    done = 0
+def _purge(context: CommandContext, kind: Any, until: Any, actor: Any) -> int:
+    count = 0
     while True:
-        with db.transaction(office.engine) as dbsession:
-            writer = Writer(dbsession, office.registry.notify, kind, actor)
+        with db.transaction(context.engine) as dbsession:
+            writer = Writer(dbsession, context.registry.notify, kind, actor)
             records = dbsession.scalars(_old(kind, until).order_by(kind.model.id).limit(CHUNK).with_for_update()).all()
             for record in records:
                 writer.purge(record)
-        done += len(records)
+        count += len(records)
         if len(records) < CHUNK:
-            return done
+            return count

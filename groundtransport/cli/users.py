@@ -1,4 +1,4 @@
-"""``groundtransport user``: accounts from the command line."""
+"""``groundtransport user``: manage users' accounts."""
 
 import sys
 from collections.abc import Iterator
@@ -8,12 +8,13 @@ import click
 from sqlalchemy.orm import Session
 
 from groundtransport import db
-from groundtransport.accounts import passwords, secondfactor, security_log, users
+from groundtransport.accounts import passwords, secondfactor, users
 from groundtransport.accounts.models import AdminUser
-from groundtransport.accounts.security_log import COMMAND_LINE, Entry, Event, SecurityLog
 from groundtransport.cli.context import CommandContext, pass_command_context
 from groundtransport.i18n import _
 from groundtransport.security import Role
+from groundtransport.security_log.events import COMMAND_LINE, Entry, Event
+from groundtransport.security_log.log import SecurityLog, write
 from groundtransport.signing import make_key
 
 ROLE = click.Choice([role.value for role in Role])
@@ -21,41 +22,43 @@ ROLE = click.Choice([role.value for role in Role])
 
 @click.group()
 def user() -> None:
-    """Add people, change their passwords and roles, lock them out."""
+    """Add users, change their passwords and roles, disable their accounts."""
 
 
 @contextmanager
-def accounts(office: CommandContext) -> Iterator[Session]:
-    """Yield a session; a refusal ends the command with its reason, and nothing is changed."""
-    office.check_migrated()
+def accounts(context: CommandContext) -> Iterator[Session]:
+    """Yield the session of a transaction. Turn a refused change into a ClickException with the reason."""
+    context.check_migrated()
     try:
-        with db.transaction(office.engine) as dbsession:
+        with db.transaction(context.engine) as dbsession:
             yield dbsession
     except (users.UserRefused, passwords.PasswordRefused) as refused:
         raise click.ClickException(str(refused)) from refused
 
 
-def known(dbsession: Session, name: str) -> AdminUser:
-    found = users.locked(dbsession, name)
-    if found is None:
+def find_user(dbsession: Session, name: str) -> AdminUser:
+    """Return the user with the row locked; raise UserRefused if there is none."""
+    account = users.find_locked(dbsession, name)
+    if account is None:
         raise users.UserRefused(_("There is no user ${name}.", mapping={"name": name}))
-    return found
+    return account
 
 
-def note(office: CommandContext, event: Event, name: str, **details: str) -> None:
-    """Write down in the security log what was done to an account."""
-    actor = office.actor("user").name
+def log_event(context: CommandContext, event: Event, name: str, **details: str) -> None:
+    """Write an event about a user's account to the security log."""
+    actor = context.actor("user").name
     entry = Entry(event, actor, about=users.normal_name(name), address=COMMAND_LINE, details=details)
-    security_log.write(SecurityLog(office.engine, make_key(office.settings.audit_secrets[0])), [entry])
+    write(SecurityLog(context.engine, make_key(context.settings.audit_secrets[0])), [entry])
 
 
 def new_password() -> tuple[str, bool]:
-    """Return the password of standard input, else a made one; and whether it is good for one sign-in only."""
+    """Return the password from standard input and False; without input, a generated one-time password and True."""
     given = "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
-    return (given, False) if given else (passwords.make(), True)
+    return (given, False) if given else (passwords.generate(), True)
 
 
-def tell(name: str, password: str, *, is_made: bool) -> None:
+def print_password(name: str, password: str, *, is_made: bool) -> None:
+    """Print a generated password."""
     if is_made:
         click.echo(f"One-time password of {name}: {password}")
 
@@ -64,102 +67,102 @@ def tell(name: str, password: str, *, is_made: bool) -> None:
 @click.argument("name")
 @click.option("--role", type=ROLE, required=True)
 @pass_command_context
-def add(office: CommandContext, name: str, role: str) -> None:
-    """Add a person. The password comes from standard input, or is made and printed once."""
+def add(context: CommandContext, name: str, role: str) -> None:
+    """Add a user. The password is read from standard input, or generated and printed once."""
     password, is_made = new_password()
-    with accounts(office) as dbsession:
+    with accounts(context) as dbsession:
         users.add(dbsession, name, Role(role), password, one_time=is_made)
-    note(office, Event.USER_ADDED, name, role=role)
+    log_event(context, Event.USER_ADDED, name, role=role)
     click.echo(f"Added {name}, {role}.")
-    tell(name, password, is_made=is_made)
+    print_password(name, password, is_made=is_made)
 
 
 @user.command("password")
 @click.argument("name")
 @pass_command_context
-def set_password(office: CommandContext, name: str) -> None:
-    """Give a new password, from standard input or made; ends all their sessions."""
-    replace_password(office, name, *new_password())
+def set_password(context: CommandContext, name: str) -> None:
+    """Set a new password, from standard input or generated, and end the user's sessions."""
+    replace_password(context, name, *new_password())
 
 
 @user.command("reset-password")
 @click.argument("name")
 @pass_command_context
-def reset_password(office: CommandContext, name: str) -> None:
-    """Give a one-time password, made and printed once; ends all their sessions."""
-    replace_password(office, name, passwords.make(), is_made=True)
+def reset_password(context: CommandContext, name: str) -> None:
+    """Set a generated one-time password, printed once, and end the user's sessions."""
+    replace_password(context, name, passwords.generate(), is_made=True)
 
 
-def replace_password(office: CommandContext, name: str, password: str, is_made: bool) -> None:  # noqa: FBT001  # of new_password
-    with accounts(office) as dbsession:
-        users.set_password(known(dbsession, name), password, one_time=is_made)
-    note(office, Event.PASSWORD_RESET, name)
+def replace_password(context: CommandContext, name: str, password: str, is_made: bool) -> None:  # noqa: FBT001  # the result of new_password
+    with accounts(context) as dbsession:
+        users.set_password(find_user(dbsession, name), password, one_time=is_made)
+    log_event(context, Event.PASSWORD_RESET, name)
     click.echo(f"Changed the password of {name}.")
-    tell(name, password, is_made=is_made)
+    print_password(name, password, is_made=is_made)
 
 
 @user.command("role")
 @click.argument("name")
 @click.argument("role", type=ROLE)
 @pass_command_context
-def set_role(office: CommandContext, name: str, role: str) -> None:
-    """Give another role; ends all their sessions."""
-    with accounts(office) as dbsession:
-        person = known(dbsession, name)
-        before = person.role
-        users.set_role(dbsession, person, Role(role))
-    note(office, Event.ROLE_CHANGED, name, before=before, after=role)
+def set_role(context: CommandContext, name: str, role: str) -> None:
+    """Change the role, and end the user's sessions."""
+    with accounts(context) as dbsession:
+        account = find_user(dbsession, name)
+        before = account.role
+        users.set_role(dbsession, account, Role(role))
+    log_event(context, Event.ROLE_CHANGED, name, before=before, after=role)
     click.echo(f"{name} is {role} now.")
 
 
 @user.command("reset-second-factor")
 @click.argument("name")
 @pass_command_context
-def reset_second_factor(office: CommandContext, name: str) -> None:
-    """Forget the second factor of somebody who lost it; ends all their sessions."""
-    with accounts(office) as dbsession:
-        secondfactor.reset(dbsession, known(dbsession, name))
-    note(office, Event.SECOND_FACTOR, name, what="reset")
+def reset_second_factor(context: CommandContext, name: str) -> None:
+    """Remove the second factor of a user who lost it, and end the user's sessions."""
+    with accounts(context) as dbsession:
+        secondfactor.reset(dbsession, find_user(dbsession, name))
+    log_event(context, Event.SECOND_FACTOR, name, what="reset")
     click.echo(f"{name} has no second factor now.")
 
 
 @user.command()
 @click.argument("name")
 @pass_command_context
-def disable(office: CommandContext, name: str) -> None:
-    """Lock an account; ends all its sessions. (Accounts are never deleted: the log refers to them.)"""
-    with accounts(office) as dbsession:
-        users.disable(dbsession, known(dbsession, name))
-    note(office, Event.USER_DISABLED, name)
+def disable(context: CommandContext, name: str) -> None:
+    """Disable an account, and end its sessions. (Accounts are never deleted: the log refers to them.)"""
+    with accounts(context) as dbsession:
+        users.disable(dbsession, find_user(dbsession, name))
+    log_event(context, Event.USER_DISABLED, name)
     click.echo(f"{name} is disabled.")
 
 
 @user.command()
 @click.argument("name")
 @pass_command_context
-def enable(office: CommandContext, name: str) -> None:
-    """Unlock an account."""
-    with accounts(office) as dbsession:
-        users.enable(known(dbsession, name))
-    note(office, Event.USER_ENABLED, name)
+def enable(context: CommandContext, name: str) -> None:
+    """Enable an account."""
+    with accounts(context) as dbsession:
+        users.enable(find_user(dbsession, name))
+    log_event(context, Event.USER_ENABLED, name)
     click.echo(f"{name} is enabled.")
 
 
 @user.command("end-sessions")
 @click.argument("name")
 @pass_command_context
-def end_sessions(office: CommandContext, name: str) -> None:
-    """Sign somebody out everywhere."""
-    with accounts(office) as dbsession:
-        users.end_sessions(known(dbsession, name))
-    note(office, Event.SESSION_ENDED, name, session="all")
+def end_sessions(context: CommandContext, name: str) -> None:
+    """End all sessions of a user."""
+    with accounts(context) as dbsession:
+        users.end_sessions(find_user(dbsession, name))
+    log_event(context, Event.SESSION_ENDED, name, session="all")
     click.echo(f"All sessions of {name} were ended.")
 
 
 @user.command("list")
 @pass_command_context
-def show(office: CommandContext) -> None:
+def show(context: CommandContext) -> None:
     """List all accounts."""
-    with accounts(office) as dbsession:
-        for person in users.everyone(dbsession):
-            click.echo(f"{person.name}\t{person.role}\t{'disabled' if person.disabled_at else 'active'}")
+    with accounts(context) as dbsession:
+        for account in users.all_users(dbsession):
+            click.echo(f"{account.name}\t{account.role}\t{'disabled' if account.disabled_at else 'active'}")

@@ -1,5 +1,6 @@
-"""``/admin``: what there is, what is missing and what was done last; and one search over every kind."""
+"""``/admin``: the dashboard with statistics and the latest activity, and the search over all kinds."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -7,14 +8,26 @@ from pyramid.config import Configurator
 from pyramid.request import Request
 from pyramid.view import view_config
 
-from groundtransport.audit.views import entries, for_page
 from groundtransport.dashboard import statistics
+from groundtransport.dashboard.latest import latest_entries
 from groundtransport.dashboard.weekly_changes import last_weeks
+from groundtransport.records.kind import Kind
 from groundtransport.resources import Admin
 from groundtransport.security import Permission
 
 BUSIEST = 10  # airports
 LATEST = 10  # entries
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """The statistics of a kind."""
+
+    kind: Kind
+    total: int
+    statuses: list[statistics.Status]
+    gaps: list[statistics.Gap]
+    may_create: bool
 
 
 @view_config(
@@ -27,20 +40,21 @@ def dashboard(context: Admin, request: Request) -> dict[str, Any]:
     dbsession, kinds = request.dbsession, list(request.registry["kinds"].values())
     return {
         "exact": statistics.EXACT,
-        "cards": [
-            {
-                "kind": kind,
-                "total": statistics.total(dbsession, kind),
-                "statuses": statistics.statuses(dbsession, kind),
-                "gaps": statistics.gaps(dbsession, kind),
-                "may_create": bool(request.has_permission(Permission.CREATE, context[kind.name])),
-            }
-            for kind in kinds
-        ],
+        "cards": [_card(context, request, kind) for kind in kinds],
         "airports": statistics.busiest(dbsession, kinds, BUSIEST),
         "weeks": last_weeks(dbsession, datetime.now(UTC).date()),
-        "entries": for_page(request, entries(dbsession, 0, LATEST)),
+        "entries": latest_entries(request, LATEST),
     }
+
+
+def _card(context: Admin, request: Request, kind: Kind) -> Card:
+    return Card(
+        kind,
+        total=statistics.total(request.dbsession, kind),
+        statuses=statistics.statuses(request.dbsession, kind),
+        gaps=statistics.gaps(request.dbsession, kind),
+        may_create=bool(request.has_permission(Permission.CREATE, context[kind.name])),
+    )
 
 
 def includeme(config: Configurator) -> None:

@@ -1,5 +1,6 @@
-"""``/admin/search?q=``: one search over every kind; each part leads on to the list with the same search."""
+"""``/admin/search?q=``: the search over all kinds, with links to each kind's list."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from pyramid.request import Request
@@ -17,6 +18,27 @@ from groundtransport.security import Permission
 SHOWN = 10  # records of a kind
 
 
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A matching record. ``url`` opens it in its list; ``edit_url`` is "" without the permission."""
+
+    label: str
+    details: list[str]
+    airport_name: str
+    url: str
+    edit_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class KindResult:
+    """The matching records of a kind. ``url`` is its list with the same search."""
+
+    kind: Kind
+    page: Any
+    hits: list[Hit]
+    url: str
+
+
 @view_config(
     context=Admin,
     name="search",
@@ -25,22 +47,36 @@ SHOWN = 10  # records of a kind
     renderer="groundtransport:dashboard/templates/search.jinja2",
 )
 def search(context: Admin, request: Request) -> dict[str, Any]:
-    """The newest records of every kind that match; nothing is looked for where nothing was asked."""
+    """Show the newest matching records of each kind; none if ``q`` is empty."""
     q = only_once(request.GET.dict_of_lists()).get("q", "").strip()
     if ListQuery(q=q).too_long:
         request.response.status_int = 422
-        return {"q": q, "found": [], "refusal": too_long(request, _("Search"))}
+        return {"q": q, "results": [], "refusal": too_long(request, _("Search"))}
     kinds = request.registry["kinds"].values() if q else ()
-    return {"q": q, "found": [_found(context, request, kind, q) for kind in kinds], "refusal": ""}
+    return {"q": q, "results": [_search(context, request, kind, q) for kind in kinds], "refusal": ""}
 
 
-def _found(context: Admin, request: Request, kind: Kind, q: str) -> dict[str, Any]:
+def _search(context: Admin, request: Request, kind: Kind, q: str) -> KindResult:
     query = ListQuery(q=q, page_size=SHOWN)
     page = pages.page(request.dbsession, kind, query)
     collection: Any = context[kind.name]
-    actions = of_rows(request, collection, query.state())
-    for row in page.rows:
-        row["label"] = label_of(kind, row, row["id"])
-        row["actions"] = actions(row["id"])
-        row["open"] = list_url(request, kind, query.state() + f"&view={row['id']}")
-    return {"kind": kind, "page": page, "all": list_url(request, kind, query.state())}
+    urls = of_rows(request, collection, query.state())
+    hits = [
+        Hit(
+            label=label_of(kind, row, row["id"]),
+            details=_details(kind, row),
+            airport_name=row["airport_name"],
+            url=list_url(request, kind, query.state() + f"&view={row['id']}"),
+            edit_url=urls(row["id"]).get("edit", ""),
+        )
+        for row in page.rows
+    ]
+    return KindResult(kind, page, hits, list_url(request, kind, query.state()))
+
+
+def _details(kind: Kind, row: dict[str, Any]) -> list[str]:
+    """Return the values that identify a record besides its label: the list's columns, its place and its phone."""
+    last = [name for name in (kind.place, kind.phone) if name]
+    apart = {"airport_name", kind.label, *last}
+    names = [name for name in kind.columns if name not in apart and not kind.fields[name].filter_control]
+    return [kind.fields[name].shown(row[name]) for name in (*names, *last) if row[name] is not None]

@@ -1,6 +1,6 @@
-"""Many rows of one table at once, in the quickest way that either database has. It publishes nothing.
+"""Insert many rows of one table with the quickest statement of each database. It publishes no events.
 
-Only the writer of records and the activity log use it: whoever else wrote so would pass the log by.
+Only the writer of records and the activity log may use it; writes of other modules would bypass the log.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,27 +8,27 @@ from functools import cache
 from typing import Any
 
 import orjson
-from sqlalchemy import JSON, Dialect, Insert, Table, Text, bindparam, cast, column, func, insert, select, text
+from sqlalchemy import JSON, Column, Dialect, Insert, Table, Text, bindparam, cast, column, func, insert, select, text
 from sqlalchemy.orm import Session
 
 
 def next_ids(session: Session, model: Any, number: int) -> Sequence[int]:
-    """Return the ids of the next rows, ascending. No other row gets them."""
+    """Return the ids of the next ``number`` rows in ascending order, reserved for the caller."""
     table = model.__table__.name
     if session.get_bind().dialect.name == "postgresql":
         sequence = func.pg_get_serial_sequence(table, "id")
         ids = select(func.nextval(sequence)).select_from(func.generate_series(1, number))
         return sorted(session.scalars(ids))
-    # The transaction holds SQLite's one lock for writers; a row with an id moves the sequence on.
+    # The transaction holds SQLite's write lock; inserting a row with an explicit id advances the sequence.
     last = session.scalar(text("SELECT seq FROM sqlite_sequence WHERE name = :name"), {"name": table}) or 0
     return range(last + 1, last + 1 + number)
 
 
 def insert_rows(session: Session, model: Any, rows: Sequence[dict[str, Any]]) -> None:
-    """Insert rows that map the same columns to values. A column's own default is made once, for all of them.
+    """Insert rows, dictionaries with the same column names as keys. A column's default is computed once for all rows.
 
-    Many rows are one statement with one parameter: for PostgreSQL one round trip, one run of each trigger, and nothing
-    to prepare for each value; for SQLite a time in which the other threads of this process go on.
+    Several rows are sent as one statement with one JSON parameter. On PostgreSQL this takes one round trip and runs
+    each trigger once; on SQLite it releases Python's lock for other threads.
     """
     table: Table = model.__table__
     if len(rows) < 2:
@@ -36,16 +36,15 @@ def insert_rows(session: Session, model: Any, rows: Sequence[dict[str, Any]]) ->
         return
     names = tuple(rows[0])
     dialect = session.get_bind().dialect
-    processors = {name: make for name in names if (make := _processor(table.c[name], dialect))}
-    plain = [{**row, **{name: make(row[name]) for name, make in processors.items()}} for row in rows]
-    whole = orjson.dumps(plain).decode()
-    session.execute(_insert_all(table, names, dialect.name), {"whole": whole})
+    converters = {name: convert for name in names if (convert := _converter(table.c[name], dialect))}
+    converted = [{**row, **{name: convert(row[name]) for name, convert in converters.items()}} for row in rows]
+    session.execute(_insert_all(table, names, dialect.name), {"rows": orjson.dumps(converted).decode()})
 
 
-def _processor(column: Any, dialect: Dialect) -> Callable[[Any], Any] | None:
-    """Return what makes the database's own value of a column's, where that takes anything."""
-    make: Callable[[Any], Any] | None = column.type.dialect_impl(dialect).bind_processor(dialect)
-    return make
+def _converter(table_column: Column[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
+    """Return the function that converts a column's Python values for the database; None if none is needed."""
+    convert: Callable[[Any], Any] | None = table_column.type.dialect_impl(dialect).bind_processor(dialect)
+    return convert
 
 
 @cache
@@ -55,11 +54,11 @@ def _insert(table: Table) -> Insert:
 
 @cache
 def _insert_all(table: Table, names: tuple[str, ...], dialect: str) -> Insert:
-    """Return the statement that inserts the rows of the JSON text ``whole``."""
-    whole: Any = bindparam("whole", type_=Text())
+    """Return the statement that inserts the rows of the JSON array in the parameter ``rows``."""
+    rows: Any = bindparam("rows", type_=Text())
     if dialect == "postgresql":
         columns = [column(name, table.c[name].type) for name in names]
-        found = func.json_to_recordset(cast(whole, JSON)).table_valued(*columns, name="found")
-        return insert(table).from_select(names, select(*found.render_derived(with_types=True).c))
-    rows = func.json_each(whole).table_valued("value").c.value
-    return insert(table).from_select(names, select(*(func.json_extract(rows, f"$.{name}") for name in names)))
+        recordset = func.json_to_recordset(cast(rows, JSON)).table_valued(*columns, name="recordset")
+        return insert(table).from_select(names, select(*recordset.render_derived(with_types=True).c))
+    row = func.json_each(rows).table_valued("value").c.value
+    return insert(table).from_select(names, select(*(func.json_extract(row, f"$.{name}") for name in names)))

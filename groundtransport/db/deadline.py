@@ -1,4 +1,4 @@
-"""The deadline of the request that this thread works on: who waits for the database waits no longer."""
+"""Deadline of the current request. Waits for the database end at the deadline."""
 
 import math
 import time
@@ -6,31 +6,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_moment: ContextVar[float] = ContextVar("deadline", default=math.inf)  # of time.monotonic()
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)  # a time of time.monotonic()
 
 
 def current() -> float:
-    """Return the deadline as a moment of ``time.monotonic()``; infinite outside of a request."""
-    return _moment.get()
+    """Return the deadline as a time of ``time.monotonic()``; infinity outside a request."""
+    return _deadline.get()
 
 
 def left() -> float:
     """Return the seconds until the deadline; negative after it."""
-    return _moment.get() - time.monotonic()
+    return _deadline.get() - time.monotonic()
 
 
 @contextmanager
 def until(moment: float) -> Iterator[None]:
-    """Set the deadline, a moment of ``time.monotonic()``, for the work inside."""
-    token = _moment.set(moment)
+    """Set the deadline of the block to ``moment``, a time of ``time.monotonic()``."""
+    token = _deadline.set(moment)
     try:
         yield
     finally:
-        _moment.reset(token)
+        _deadline.reset(token)
 
 
 @contextmanager
 def at_least(seconds: float) -> Iterator[None]:
-    """Give the work inside so many seconds, if less is left."""
-    with until(max(_moment.get(), time.monotonic() + seconds)):
+    """Extend the deadline of the block if less than ``seconds`` are left."""
+    with until(max(_deadline.get(), time.monotonic() + seconds)):
         yield

@@ -1,4 +1,4 @@
-"""Functions of SQL that say one thing to both databases. Imports nothing of ours."""
+"""SQL functions that compile to different SQL on SQLite and PostgreSQL."""
 
 from typing import Any
 
@@ -7,15 +7,15 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement, GenericFunction
 
 
-class sort_text(GenericFunction[str]):  # noqa: N801  # called like a function of SQL
-    """A text as lists sort it: without case, alike on both databases whatever the server's locale."""
+class sort_text(GenericFunction[str]):  # noqa: N801  # named like an SQL function
+    """Sort key of a text column: case-insensitive for ASCII, equal on both databases in every locale."""
 
     inherit_cache = True
 
 
 @compiles(sort_text)
 def _sort_text(element: Any, compiler: Any, **options: Any) -> str:
-    # Plain columns, not lower(): SQLite then answers from the index alone. NOCASE folds what lower() does, ASCII.
+    # A collation instead of lower(), so that the index is covering. NOCASE folds ASCII letters, as lower() does.
     return f"{compiler.process(element.clauses, **options)} COLLATE NOCASE"
 
 
@@ -24,32 +24,34 @@ def _sort_text_postgresql(element: Any, compiler: Any, **options: Any) -> str:
     return f'lower({compiler.process(element.clauses, **options)} COLLATE "C")'
 
 
-class advisory_lock(GenericFunction[bool]):  # noqa: N801  # called like a function of SQL
-    """True, of the id of the one row that a SELECT finds by it and locks: when those who asked before have had it.
+class advisory_lock(GenericFunction[bool]):  # noqa: N801  # named like an SQL function
+    """Condition on an id that is always true; evaluating it waits for the advisory lock of that row on PostgreSQL.
 
-    PostgreSQL lets whoever comes take a row that was just updated, and of many some wait for ever; its advisory locks
-    are given in turn. Not for a SELECT of several rows, which would take more locks than rows, and in no order; nor for
-    a row that the same transaction locked without it (docs/decisions.md, 60). SQLite's writers wait in turnstile.py.
+    Use it in a ``SELECT ... FOR UPDATE`` of one row by its id. PostgreSQL grants row locks to waiting transactions in
+    no order, so some may wait for ever; it grants advisory locks in order. Do not use it for several rows (it would
+    lock more rows than the result has), nor after locking the row without it (decision 60). On SQLite writers
+    wait in order already (``sqlite_transactions``).
     """
 
     inherit_cache = True
 
 
 @compiles(advisory_lock)
-def _in_turn(element: Any, compiler: Any, **options: Any) -> str:
+def _advisory_lock(element: Any, compiler: Any, **options: Any) -> str:
     return "1 = 1"
 
 
 @compiles(advisory_lock, "postgresql")
-def _in_turn_postgresql(element: Any, compiler: Any, **options: Any) -> str:
+def _advisory_lock_postgresql(element: Any, compiler: Any, **options: Any) -> str:
     (key,) = element.clauses
     return f"pg_advisory_xact_lock(hashtext('{key.table.name}'), hashint8({compiler.process(key)})) IS NOT NULL"
 
 
-class text_holds(FunctionElement[bool]):  # noqa: N801  # called like a function of SQL
-    """Whether the first text holds the second; the third is the pattern of LIKE for it, which PostgreSQL's index knows.
+class text_holds(FunctionElement[bool]):  # noqa: N801  # named like an SQL function
+    """``text_holds(text, search[, pattern])`` is true if the text contains the search text.
 
-    Without a third, PostgreSQL reads the text.
+    ``pattern`` is the LIKE pattern of the search text: PostgreSQL uses it to read the trigram index. Without it,
+    PostgreSQL reads the text of each row.
     """
 
     inherit_cache = True
@@ -58,18 +60,18 @@ class text_holds(FunctionElement[bool]):  # noqa: N801  # called like a function
 
 @compiles(text_holds)
 def _text_holds(element: Any, compiler: Any, **options: Any) -> str:
-    text, sought, *_ = element.clauses
-    return f"instr({compiler.process(text, **options)}, {compiler.process(sought, **options)}) > 0"
+    text, search, *_ = element.clauses
+    return f"instr({compiler.process(text, **options)}, {compiler.process(search, **options)}) > 0"
 
 
 @compiles(text_holds, "postgresql")
 def _text_holds_postgresql(element: Any, compiler: Any, **options: Any) -> str:
-    text, sought, *pattern = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"{text} LIKE {pattern[0]}" if pattern else f"strpos({text}, {sought}) > 0"
+    text, search, *pattern = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"{text} LIKE {pattern[0]}" if pattern else f"strpos({text}, {search}) > 0"
 
 
-class part_holds(FunctionElement[bool]):  # noqa: N801  # called like a function of SQL
-    """Whether a part of a text holds a text: of the text, the separator of its parts, the number from 1, the sought."""
+class part_holds(FunctionElement[bool]):  # noqa: N801  # named like an SQL function
+    """``part_holds(text, separator, number, search)`` is true if part ``number``, from 1, contains the search text."""
 
     inherit_cache = True
     type = Boolean()
@@ -77,16 +79,17 @@ class part_holds(FunctionElement[bool]):  # noqa: N801  # called like a function
 
 @compiles(part_holds)
 def _part_holds(element: Any, compiler: Any, **options: Any) -> str:
-    # split_part is Python's there: it is asked last. CASE, as SQLAlchemy puts "= 1" behind, which looks at both sides.
-    text, separator, number, sought = (compiler.process(clause, **options) for clause in element.clauses)
+    # split_part is a slow Python function on SQLite, so a cheaper condition is evaluated first. It needs CASE:
+    # SQLAlchemy appends "= 1" to the expression, and with AND SQLite would evaluate both operands.
+    text, separator, number, search = (compiler.process(clause, **options) for clause in element.clauses)
     first = f"instr({text}, {separator})"
     if number == "1":
-        return f"instr(substr({text}, 1, {first} - 1), {sought}) > 0"
-    behind = f"instr(substr({text}, {first} + 1), {sought}) > 0"
-    return f"CASE WHEN {behind} THEN instr(split_part({text}, {separator}, {number}), {sought}) > 0 ELSE 0 END"
+        return f"instr(substr({text}, 1, {first} - 1), {search}) > 0"
+    rest = f"instr(substr({text}, {first} + 1), {search}) > 0"
+    return f"CASE WHEN {rest} THEN instr(split_part({text}, {separator}, {number}), {search}) > 0 ELSE 0 END"
 
 
 @compiles(part_holds, "postgresql")
 def _part_holds_postgresql(element: Any, compiler: Any, **options: Any) -> str:
-    text, separator, number, sought = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"strpos(split_part({text}, {separator}, {number}), {sought}) > 0"
+    text, separator, number, search = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"strpos(split_part({text}, {separator}, {number}), {search}) > 0"

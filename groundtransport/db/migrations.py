@@ -1,51 +1,110 @@
-"""Migrations by the package itself: the folder ``alembic/``, in the wheel as ``groundtransport/migrations``.
+"""Migrations of the service (``alembic/``, in the wheel ``groundtransport/migrations``) and of a deployment.
 
-Alembic, which takes 10 MB of memory, is imported only to migrate: a worker of the web service never does.
+A deployment's own revisions, such as the tables of its kinds, are in a folder and an Alembic branch of their own, so
+that both can be developed independently. Importing Alembic takes 11 MB of memory and 0.3 s; so the web service reads
+the heads from the revision files, and only commands import Alembic.
 """
 
+import ast
+from collections.abc import Iterable
+from configparser import ConfigParser
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, inspect, text
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
-FOLDER = files("groundtransport") / "migrations"
+SCRIPTS = "groundtransport:migrations"
+# Default of ``version_locations`` in the ini's [alembic]: the service's revisions, then the deployment's own.
+LOCATIONS = (f"{SCRIPTS}/versions", f"{SCRIPTS}/own")
+OWN = "own"  # branch label of a deployment's own revisions
 
 
-def config(engine: Engine | None = None) -> "Config":
-    """Return Alembic's configuration; its commands then work on ``engine``."""
+def config(engine: Engine | None = None, ini: Path | None = None) -> "Config":
+    """Return an Alembic configuration with the version locations of an ini file; commands use ``engine``."""
     from alembic.config import Config
 
-    made = Config()
-    made.set_main_option("script_location", str(FOLDER))
-    made.attributes["engine"] = engine
-    return made
+    result = Config()
+    result.set_main_option("script_location", str(folder_of(SCRIPTS)).replace("%", "%%"))
+    result.set_main_option("path_separator", "newline")
+    result.set_main_option("version_locations", "\n".join(map(str, locations(ini))).replace("%", "%%"))
+    result.set_main_option("revision_environment", "true")
+    result.attributes["engine"] = engine
+    return result
 
 
-def head() -> str:
-    """Return the newest revision: the files' names begin with it, and revisions count up."""
-    names = (file.name for file in (FOLDER / "versions").iterdir() if file.name.endswith(".py"))
-    return max(name.partition("_")[0] for name in names)
+def locations(ini: Path | None = None) -> list[Path]:
+    """Return the folders in ``[alembic] version_locations`` of an ini file, one on each line; LOCATIONS if unset."""
+    parser = ConfigParser({"here": str(ini.absolute().parent).replace("%", "%%")} if ini else {})
+    if ini:
+        parser.read(ini)
+    names = parser.get("alembic", "version_locations", fallback="").splitlines()
+    return [folder_of(line.strip()) for line in names if line.strip()] or [folder_of(name) for name in LOCATIONS]
 
 
-def current(engine: Engine) -> str | None:
-    """Return the revision of the database; None for an empty one."""
+def folder_of(name: str) -> Path:
+    """Return the folder of a location, ``package:path`` or a path, as Alembic resolves it."""
+    package, colon, path = name.partition(":")
+    return Path(str(files(package))) / path if colon else Path(name)
+
+
+def heads(ini: Path | None = None) -> frozenset[str]:
+    """Return the revisions that ``alembic_version`` holds after upgrading to the heads of an ini's version locations.
+
+    These are the revisions that no other revision follows or depends on.
+    """
+    return heads_of(locations(ini))
+
+
+def heads_of(folders: Iterable[Path]) -> frozenset[str]:
+    """Return the head revisions of the revision files in some folders."""
+    headers = [_header(file) for folder in folders for file in sorted(folder.glob("*.py"))]
+    ids = {label: header["revision"] for header in headers for label in _names(header.get("branch_labels"))}
+    referenced = {
+        name for header in headers for key in ("down_revision", "depends_on") for name in _names(header.get(key))
+    }
+    return frozenset(header["revision"] for header in headers) - {ids.get(name, name) for name in referenced}
+
+
+def _header(file: Path) -> dict[str, Any]:
+    """Return those of the constants in ``_HEADER`` that a revision file assigns, by name."""
+    header = {}
+    for node in ast.parse(file.read_text(encoding="utf-8"), str(file)).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant | ast.Tuple | ast.List):
+            target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+            if isinstance(target, ast.Name) and target.id in _HEADER:
+                header[target.id] = ast.literal_eval(node.value)
+    return header
+
+
+_HEADER = {"revision", "down_revision", "branch_labels", "depends_on"}
+
+
+def _names(value: Any) -> list[str]:
+    """Return the names in a header constant, which is None, a name, or a sequence of names."""
+    return [value] if isinstance(value, str) else list(value or ())
+
+
+def current(engine: Engine) -> frozenset[str]:
+    """Return the revisions in the table ``alembic_version``; an empty set for a database without it."""
     if not inspect(engine).has_table("alembic_version"):
-        return None
+        return frozenset()
     with engine.connect() as connection:
-        revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
-    return revision
+        return frozenset(connection.scalars(text("SELECT version_num FROM alembic_version")))
 
 
-def upgrade(engine: Engine, revision: str = "head") -> None:
+def upgrade(engine: Engine, revision: str = "heads", ini: Path | None = None) -> None:
+    """Upgrade the database to a revision."""
     from alembic import command
 
-    command.upgrade(config(engine), revision)
+    command.upgrade(config(engine, ini), revision)
 
 
-def downgrade(engine: Engine, revision: str = "base") -> None:
+def downgrade(engine: Engine, revision: str = "base", ini: Path | None = None) -> None:
+    """Downgrade the database to a revision; ``base`` removes everything."""
     from alembic import command
 
-    command.downgrade(config(engine), revision)
+    command.downgrade(config(engine, ini), revision)

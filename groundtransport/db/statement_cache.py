@@ -1,19 +1,19 @@
-"""Statements that are made once for each shape of a query: making one takes longer than many a search."""
+"""Cache of SQLAlchemy statements, keyed by query shape. Building one takes longer than executing most searches."""
 
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
-Made = TypeVar("Made")
+Statement = TypeVar("Statement")
 
-MOST = 1_000
-_MADE: dict[Hashable, Any] = {}
+MAX_STATEMENTS = 1_000
+_statements: dict[Hashable, Any] = {}
 
 
-def cached_statement(shape: Hashable, make: Callable[[], Made]) -> Made:
-    """Return the statement of that shape; the values it is filled with are named in it."""
-    found: Made | None = _MADE.get(shape)
-    if found is None:
-        if len(_MADE) >= MOST:
-            _MADE.clear()
-        found = _MADE[shape] = make()
-    return found
+def cached_statement(shape: Hashable, build: Callable[[], Statement]) -> Statement:
+    """Return the statement for a query shape, from ``build`` on first use. Values must be bind parameters."""
+    statement: Statement | None = _statements.get(shape)
+    if statement is None:
+        if len(_statements) >= MAX_STATEMENTS:
+            _statements.clear()
+        statement = _statements[shape] = build()
+    return statement

@@ -1,10 +1,10 @@
-"""What the table of a kind has besides its columns: indexes for every sort, the index of searches, and counters.
+"""Derived objects of a kind's table: an index for each sort, the search index, and counters.
 
-The database keeps all of it by itself, in the transaction of the change (triggers), so that SQL by hand is counted
-too. Migrations make it by ``op.index_records``; ``groundtransport check`` compares it, ``reindex`` makes it anew.
+Triggers update them in the transaction of the change, so changes by manual SQL are included. Migrations create them
+with ``op.create_derived``; ``groundtransport check`` verifies them and ``groundtransport reindex`` rebuilds them.
 """
 
-from groundtransport.indexes.counter_tables import RecordBlock, RecordChange, RecordCount
+from groundtransport.indexes.counter_tables import RecordBlock, RecordChange, RecordCount, SearchLayout
 from groundtransport.indexes.spec import BLOCK, TableSpec, hint_for, mark, sort_key, spec_of
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "RecordBlock",
     "RecordChange",
     "RecordCount",
+    "SearchLayout",
     "TableSpec",
     "hint_for",
     "mark",

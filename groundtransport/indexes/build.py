@@ -1,4 +1,4 @@
-"""Making what a table has besides its columns, and finding out what of it is missing."""
+"""Creating, verifying and removing the derived objects of a kind's table."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -19,23 +19,27 @@ NO_TRIGRAMS = (
 
 
 class TrigramsMissing(RuntimeError):
-    """The database may not have the extension that searches need; the message says what to do."""
+    """The extension pg_trgm, which searches need, cannot be created. The message says what to do."""
+
+
+DIALECTS: dict[str, ModuleType] = {"sqlite": sqlite, "postgresql": postgresql}
 
 
 def dialect_of(connection: Connection) -> ModuleType:
-    return postgresql if connection.dialect.name == "postgresql" else sqlite
+    """Return the module of the connection's database: ``indexes.sqlite`` or ``indexes.postgresql``."""
+    return DIALECTS[connection.dialect.name]
 
 
 def every_table(metadata: MetaData) -> Iterator[TableSpec]:
-    """Yield the facts of each kind's table."""
+    """Yield the specification of each kind's table."""
     for table in metadata.sorted_tables:
-        facts = spec_of(table)
-        if facts:
-            yield facts
+        spec = spec_of(table)
+        if spec:
+            yield spec
 
 
 def existing(connection: Connection, table: str) -> set[str]:
-    """Return the names of our parts that a table has in the database; an index that failed half-way does not count."""
+    """Return the names of the derived objects that a table has in the database, without invalid indexes."""
     if connection.dialect.name == "postgresql":
         query = text(
             "SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid "
@@ -51,104 +55,99 @@ def existing(connection: Connection, table: str) -> set[str]:
     return set(connection.scalars(query, {"table": table}))
 
 
-def missing(connection: Connection, facts: TableSpec) -> list[Part]:
-    """Return the parts that a table lacks."""
-    there = existing(connection, facts.table)
-    return [part for part in dialect_of(connection).parts(facts) if part.name not in there]
+def missing(connection: Connection, spec: TableSpec) -> list[Part]:
+    """Return the derived objects that a table lacks."""
+    names = existing(connection, spec.table)
+    return [part for part in dialect_of(connection).parts(spec) if part.name not in names]
 
 
-def create(connection: Connection, facts: TableSpec, say: Callable[[str], None]) -> None:
-    """Make what a table lacks, inside the connection's transaction, and fill it. Writers wait meanwhile."""
+def create(connection: Connection, spec: TableSpec, say: Callable[[str], None]) -> None:
+    """Create and fill the missing derived objects in the connection's transaction; writers wait until it ends.
+
+    ``say`` is called with a line of progress for each object. Raise TrigramsMissing if pg_trgm cannot be created.
+    """
     prepare(connection)
-    lacking = missing(connection, facts)
-    for number, part in enumerate(lacking, 1):
-        say(f"{facts.table}: {part.name} ({number} of {len(lacking)})")
+    parts = missing(connection, spec)
+    for number, part in enumerate(parts, 1):
+        say(f"{spec.table}: {part.name} ({number} of {len(parts)})")
         _execute(connection, part.drop, part.create)
-    if any(part.kind != "index" for part in lacking):
-        say(f"{facts.table}: the index of searches and the counters")
-        _execute(connection, *dialect_of(connection).fill(facts))
+    if any(part.kind != "index" for part in parts):
+        say(f"{spec.table}: filling the search index and the counters")
+        _execute(connection, *dialect_of(connection).fill(spec))
 
 
-def create_indexes_concurrently(connection: Connection, facts: TableSpec, say: Callable[[str], None]) -> None:
-    """Make the indexes that a PostgreSQL table lacks, while others write. The connection is in autocommit."""
-    prepare(connection)
-    lacking = [part for part in missing(connection, facts) if part.kind == "index"]
-    for number, part in enumerate(lacking, 1):
-        say(f"{facts.table}: {part.name} ({number} of {len(lacking)})")
-        _execute(connection, part.drop, part.create_concurrently)
-
-
-def drop(connection: Connection, facts: TableSpec, *, indexes: bool = True) -> None:
-    """Remove what a table has besides its columns; without ``indexes``, those of sorts stay."""
-    for part in reversed(list(dialect_of(connection).parts(facts))):
-        if indexes or part.kind != "index" or part.name in of_searches(facts.table):
+def drop(connection: Connection, spec: TableSpec, *, indexes: bool = True) -> None:
+    """Remove the derived objects of a table; keep the indexes for sorting if ``indexes`` is false."""
+    for part in reversed(list(dialect_of(connection).parts(spec))):
+        if indexes or part.kind != "index" or part.name in of_searches(spec.table):
             _execute(connection, part.drop)
 
 
-def tidy(engine: Engine, facts: TableSpec, changed: int, say: Callable[[str], None]) -> None:
-    """Leave a table well known to its database after ``changed`` rows of it were. (SQLite's plans ask for no more.)"""
+def tidy(engine: Engine, spec: TableSpec, changed: int, say: Callable[[str], None]) -> None:
+    """Update PostgreSQL's statistics of a table after a change of ``changed`` rows. SQLite needs no such step."""
     if engine.dialect.name == "postgresql":
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            postgresql.tidy(connection, facts, changed, say)
+            postgresql.tidy(connection, spec, changed, say)
 
 
-def hold_writers(connection: Connection, facts: TableSpec) -> None:
-    """Make the table's writers wait until the transaction ends. (On SQLite, BEGIN IMMEDIATE has done so.)"""
+def hold_writers(connection: Connection, spec: TableSpec) -> None:
+    """Block writers of the table until the transaction ends; on SQLite, BEGIN IMMEDIATE already does."""
     if connection.dialect.name == "postgresql":
-        _execute(connection, f"LOCK TABLE {facts.table} IN SHARE ROW EXCLUSIVE MODE")
+        _execute(connection, f"LOCK TABLE {spec.table} IN SHARE ROW EXCLUSIVE MODE")
 
 
-def miscounted(connection: Connection, facts: TableSpec) -> Iterator[tuple[str, int, int]]:
-    """Yield the counters that are wrong: name, what they say, what there is. In a transaction that is rolled back."""
-    with _at_one_moment(connection) as one:
-        kept = _counters(one, facts)
-        with one.begin_nested() as undone:
-            run(one, dialect_of(one).count_anew(facts))
-            found = _counters(one, facts)
-            undone.rollback()
-    for name in sorted({**kept, **found}):
-        if kept.get(name, 0) != found.get(name, 0):
-            yield name, kept.get(name, 0), found.get(name, 0)
+def miscounted(connection: Connection, spec: TableSpec) -> Iterator[tuple[str, int, int]]:
+    """Yield each wrong counter: its name, its value, the counted value. Count in a savepoint that is rolled back."""
+    with _snapshot(connection) as snapshot:
+        stored = _counters(snapshot, spec)
+        with snapshot.begin_nested() as savepoint:
+            run(snapshot, dialect_of(snapshot).count_anew(spec))
+            counted = _counters(snapshot, spec)
+            savepoint.rollback()
+    for name in sorted({**stored, **counted}):
+        if stored.get(name, 0) != counted.get(name, 0):
+            yield name, stored.get(name, 0), counted.get(name, 0)
 
 
 @contextmanager
-def _at_one_moment(connection: Connection) -> Iterator[Connection]:
-    """Yield a connection that sees what was committed at one moment, whoever writes meanwhile.
+def _snapshot(connection: Connection) -> Iterator[Connection]:
+    """Yield a connection whose reads all see the same snapshot of the database.
 
-    On SQLite that is the connection itself, which keeps writers away. On PostgreSQL it is another one, and nobody moves
-    changes into the counters until it is given back: the lock is taken before the moment, or it would be too late.
+    On SQLite it is the given connection, whose transaction blocks writers. On PostgreSQL it is another connection at
+    REPEATABLE READ; it holds the lock that stops ``record_fold`` from moving changes into the counters. The lock must
+    be taken before the snapshot.
     """
     if connection.dialect.name != "postgresql":
         yield connection
         return
-    with connection.engine.connect() as one:
-        one.execute(text("SELECT pg_advisory_lock(hashtext('record_fold'))"))
-        one.commit()
+    with connection.engine.connect() as other:
+        other.execute(text("SELECT pg_advisory_lock(hashtext('record_fold'))"))
+        other.commit()
         try:
-            yield one.execution_options(isolation_level="REPEATABLE READ")
+            yield other.execution_options(isolation_level="REPEATABLE READ")
         finally:
-            one.rollback()
-            one.execute(text("SELECT pg_advisory_unlock(hashtext('record_fold'))"))
-            one.commit()
+            other.rollback()
+            other.execute(text("SELECT pg_advisory_unlock(hashtext('record_fold'))"))
+            other.commit()
 
 
-def _counters(connection: Connection, facts: TableSpec) -> dict[str, int]:
-    """Return what the counters of a table say, by name."""
+def _counters(connection: Connection, spec: TableSpec) -> dict[str, int]:
+    """Return the values of a table's counters, by name."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT record_fold()"))
     counts = text("SELECT airport_code || '/' || choice, n FROM record_count WHERE kind = :kind")
     blocks = text("SELECT 'block ' || block, n FROM record_block WHERE kind = :kind")
-    kind = {"kind": facts.table}
+    kind = {"kind": spec.table}
     return {name: int(n) for query in (counts, blocks) for name, n in connection.execute(query, kind)}
 
 
-def search_is_whole(connection: Connection, facts: TableSpec) -> bool:
-    """Whether the index of searches holds every live record's text, and no other."""
+def search_is_whole(connection: Connection, spec: TableSpec) -> bool:
+    """Return True if the search index holds the text of every live record and nothing else."""
     if connection.dialect.name == "postgresql":
-        return True  # an index of the database's own; what is missing or invalid is found by name
+        return True  # PostgreSQL maintains the index; ``existing`` reports a missing or invalid one
     try:
         with connection.begin_nested():
-            name = f"{facts.table}_search"
+            name = f"{spec.table}_search"
             _execute(connection, f"INSERT INTO {name} ({name}, rank) VALUES ('integrity-check', 1)")
     except DBAPIError:
         return False
@@ -156,7 +155,7 @@ def search_is_whole(connection: Connection, facts: TableSpec) -> bool:
 
 
 def prepare(connection: Connection) -> None:
-    """Make what all tables share; raise TrigramsMissing."""
+    """Create what all tables share: the extension pg_trgm and functions. Raise TrigramsMissing if not permitted."""
     if connection.dialect.name != "postgresql":
         return
     if not connection.scalar(text("SELECT count(*) FROM pg_extension WHERE extname = 'pg_trgm'")):
@@ -173,5 +172,6 @@ def _execute(connection: Connection, *statements: str) -> None:
 
 
 def run(connection: Connection, statements: Iterable[str]) -> None:
+    """Execute SQL statements."""
     for statement in statements:
         connection.execute(text(statement))

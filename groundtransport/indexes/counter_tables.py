@@ -1,17 +1,17 @@
-"""The tables of the counters. Triggers keep them; nothing else writes to them but ``reindex``."""
+"""Tables of the counters. Only triggers and ``groundtransport reindex`` write to them."""
 
-from sqlalchemy import String
+from sqlalchemy import String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from groundtransport.db import Base, Id
 
-ALL = "*"  # in place of an airport or a choice: of all of them
-DELETED = "-"  # in place of an airport: the softly deleted records
-NO_BLOCK = -1
+ALL = "*"  # instead of an airport or a choice: all of them
+DELETED = "-"  # instead of an airport: the softly deleted records
+NO_BLOCK = -1  # a change of RecordCount, not of RecordBlock
 
 
 class RecordCount(Base):
-    """How many live records of a kind there are: in all, of an airport, of a choice, and of both."""
+    """Number of live records of a kind: all, by airport, by choice, and by both."""
 
     __tablename__ = "record_count"
     kind: Mapped[str] = mapped_column(String(64), primary_key=True)
@@ -21,7 +21,7 @@ class RecordCount(Base):
 
 
 class RecordBlock(Base):
-    """How many live records of a kind have an id in a block of BLOCK ids."""
+    """Number of live records of a kind in each block of BLOCK consecutive ids."""
 
     __tablename__ = "record_block"
     kind: Mapped[str] = mapped_column(String(64), primary_key=True)
@@ -30,9 +30,9 @@ class RecordBlock(Base):
 
 
 class RecordChange(Base):
-    """What changed since the counters were last brought up to date: on PostgreSQL, so that writers never meet.
+    """Change of a counter that is not yet added to it. Used on PostgreSQL, so that writers do not wait for each other.
 
-    A writer adds rows; a reader adds them up; one writer in many moves them into the counters.
+    Writers insert rows, readers add their sum to the counters, and an occasional writer moves them into the counters.
     """
 
     __tablename__ = "record_change"
@@ -42,3 +42,11 @@ class RecordChange(Base):
     choice: Mapped[str] = mapped_column(String(64))
     block: Mapped[int] = mapped_column(Id)
     n: Mapped[int] = mapped_column(Id)
+
+
+class SearchLayout(Base):
+    """Layout of a kind's stored search texts (records/search/layout.py), written only by ``reindex``."""
+
+    __tablename__ = "search_layout"
+    kind: Mapped[str] = mapped_column(String(64), primary_key=True)
+    layout: Mapped[str] = mapped_column(Text)

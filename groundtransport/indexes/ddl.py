@@ -1,4 +1,4 @@
-"""One thing that a table has besides its columns: an index, a trigger, a function."""
+"""DDL of a derived object: an index, a trigger, a function or a table."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,28 +8,27 @@ from groundtransport.indexes.spec import TableSpec, lacking
 
 @dataclass(frozen=True)
 class Part:
-    """``kind`` is SQL's word for it; ``create`` makes it."""
+    """A derived object. ``kind`` is its SQL keyword in lower case, ``create`` the statement that creates it."""
 
     kind: str
     name: str
     create: str
-    on: str = ""  # what DROP TRIGGER must name on PostgreSQL
+    on: str = ""  # the table that DROP TRIGGER names on PostgreSQL
 
     @property
     def drop(self) -> str:
+        """Return the statement that removes the object if it exists."""
         on = f" ON {self.on}" if self.on else ""
         return f"DROP {self.kind.upper()} IF EXISTS {self.name}{on}"
 
-    @property
-    def create_concurrently(self) -> str:
-        """The statement that hinders no writer, for PostgreSQL; only an index has one."""
-        return self.create.replace("CREATE INDEX ", "CREATE INDEX CONCURRENTLY ", 1)
 
+def gap_indexes(spec: TableSpec, key: Callable[[str, str], str]) -> Iterator[Part]:
+    """Yield an index for each gap, of the live rows whose columns in the gap are all NULL.
 
-def gap_indexes(facts: TableSpec, key: Callable[[str, str], str]) -> Iterator[Part]:
-    """Yield the indexes of the rows that have nothing in a gap's columns; ``key`` is what lists sort a column by."""
-    for gap, columns in facts.gaps.items():
-        name = lacking(facts.table, gap)
-        live = ["deleted_at IS NULL"] if facts.soft else []
-        where = " AND ".join([*live, *(f"{key(column, facts.sorts[column])} IS NULL" for column in columns)])
-        yield Part("index", name, f"CREATE INDEX {name} ON {facts.table} (id) WHERE {where}")
+    ``key`` returns the sort expression for a column name and its sort type.
+    """
+    for gap, columns in spec.gaps.items():
+        name = lacking(spec.table, gap)
+        live = ["deleted_at IS NULL"] if spec.soft else []
+        where = " AND ".join([*live, *(f"{key(column, spec.sorts[column])} IS NULL" for column in columns)])
+        yield Part("index", name, f"CREATE INDEX {name} ON {spec.table} (id) WHERE {where}")

@@ -1,4 +1,4 @@
-"""PostgreSQL: partial covering indexes, GIN indexes of trigrams and of rare signs, triggers that note what to count."""
+"""PostgreSQL: partial covering indexes, GIN indexes of trigrams and rare symbols, triggers for the counters."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,29 +8,30 @@ from sqlalchemy import Connection, text
 from groundtransport.indexes.ddl import Part, gap_indexes
 from groundtransport.indexes.spec import BLOCK, LONG, NUMBER, SORT_MAX, TableSpec
 
-STATISTICS = 2000  # values that the planner looks at to guess how many rows hold a word
+STATISTICS = 2000  # sampled values, from which the planner estimates how many rows contain a search term
 EXTENSION = "CREATE EXTENSION IF NOT EXISTS pg_trgm"
-# An index of searches is made in a fraction of the time when its pieces fit; until the connection is closed.
+# Building a search index is several times as fast if it fits into memory. Valid until the connection is closed.
 ROOM = "SET maintenance_work_mem = '256MB'"
-FOLD_EVERY = 256  # rows of record_change
-# Rows, and a share of those that the planner knows of: autovacuum_analyze_threshold and _scale_factor, as they come.
+FOLD_EVERY = 256  # rows of record_change, after which a writer moves them into the counters
+# PostgreSQL's defaults of autovacuum_analyze_threshold (rows) and autovacuum_analyze_scale_factor (share of rows).
 ANALYZED_FROM, ANALYZED_SHARE = 50, 0.1
-# Rows wait in a list and enter the index of searches together, some hundred times a word's pieces in one go: that takes
-# a fifth of the time. Every search reads the list, so it is kept short: 256 KiB are about 120 rows, and 0.2 ms.
-WAITING = "fastupdate = on, gin_pending_list_limit = 256"
-# What stands after a Latin letter or a digit, but for other scripts, and for quotes and dashes of typographers. pg_trgm
-# asks its index for each of such signs, if none is beyond U+07FF (MAX_SIMPLE_CHR of PostgreSQL's regular expressions).
+# New entries are collected in the pending list and enter the search index together, in a fifth of the time. Every
+# search reads the list, so it is short: 256 KiB are about 120 rows and take 0.2 ms.
+PENDING_LIST = "fastupdate = on, gin_pending_list_limit = 256"
+# Characters that usually follow a Latin letter or a digit, without other scripts and typographic quotes and dashes.
+# pg_trgm expands the class into trigrams only if no character is beyond U+07FF (MAX_SIMPLE_CHR in PostgreSQL's regex
+# code).
 USUAL_AFTER = r"a-z0-9æðøþđħıłŋœŧ\u0001-/:-@\[-`{-\u007f"
 PUNCTUATION = "&'()+,./:-"
-# The signs of a text that are rare in names, addresses and numbers, all other scripts among them, have an index of
-# their own: trigrams know no word of one or two characters, and of punctuation nothing at all. Usual ones are rare
-# before what they rarely stand before: a letter before another script, a mark before a mark. One regular expression
-# for both languages, Python's and PostgreSQL's. Whoever changes it gives its index another name, by a migration: one of
-# another expression is never asked, and nothing notices.
+# Symbols that are rare in names, addresses and numbers, including all other scripts, have an index of their own,
+# because trigrams cover neither terms of one or two characters nor punctuation. A common character counts as rare where
+# it is followed by an unusual one: a letter before another script, punctuation before punctuation. Python and
+# PostgreSQL use the same regular expression. If you change it, rename the index by a migration: PostgreSQL silently
+# ignores an index with another expression.
 USUAL_SIGNS = rf"(?:[\u0001-\u0020]|[a-z0-9](?![^{USUAL_AFTER}])|[{PUNCTUATION}](?![{PUNCTUATION}]))+"
 RARE_SIGNS = "string_to_array(regexp_replace(search_text, '{}', '', 'g'), NULL)".format(USUAL_SIGNS.replace("'", "''"))
 
-# Moves the noted changes into the counters. Only one transaction does so at a time; nobody waits for it.
+# Moves the rows of record_change into the counters. One transaction does so at a time; others skip it without waiting.
 FOLD = """
 CREATE OR REPLACE FUNCTION record_fold() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -57,7 +58,7 @@ BEGIN
 END $$
 """
 
-# How many live rows hold all patterns, as the planner guesses: it reads statistics, no rows.
+# Returns the planner's estimate of the live rows that match all LIKE patterns; it reads statistics, not rows.
 ESTIMATE = """
 CREATE OR REPLACE FUNCTION record_estimate(source text, live text, patterns text[]) RETURNS bigint
 LANGUAGE plpgsql AS $$
@@ -71,24 +72,24 @@ END $$
 FUNCTIONS = {"record_fold()": FOLD, "record_estimate(text, text, text[])": ESTIMATE}
 
 
-def parts(facts: TableSpec) -> Iterator[Part]:
-    """Yield what the table has besides its columns, in the order in which it is made."""
-    table = facts.table
-    live = " WHERE deleted_at IS NULL" if facts.soft else ""
-    for column, manner in facts.sorts.items():
+def parts(spec: TableSpec) -> Iterator[Part]:
+    """Yield the derived objects of a table in the order of creation."""
+    table = spec.table
+    live = " WHERE deleted_at IS NULL" if spec.soft else ""
+    for column, sort_type in spec.sorts.items():
         name = f"ix_{table}_by_{column}"
-        yield Part("index", name, f"CREATE INDEX {name} ON {table} ({_key(column, manner)}{live}")
-    if facts.soft:
+        yield Part("index", name, f"CREATE INDEX {name} ON {table} ({_key(column, sort_type)}{live}")
+    if spec.soft:
         name = f"ix_{table}_deleted"
         keys = "deleted_at NULLS FIRST, id"
         yield Part("index", name, f"CREATE INDEX {name} ON {table} ({keys}) WHERE deleted_at IS NOT NULL")
-    yield from gap_indexes(facts, _text)
+    yield from gap_indexes(spec, _text)
     name = f"ix_{table}_search"
-    gin = f"USING gin (search_text gin_trgm_ops) WITH ({WAITING})"
+    gin = f"USING gin (search_text gin_trgm_ops) WITH ({PENDING_LIST})"
     yield Part("index", name, f"CREATE INDEX {name} ON {table} {gin}{live}")
     name = f"ix_{table}_rare_signs"
-    yield Part("index", name, f"CREATE INDEX {name} ON {table} USING gin (({RARE_SIGNS})) WITH ({WAITING}){live}")
-    yield Part("function", f"{table}_count()", _function(facts))
+    yield Part("index", name, f"CREATE INDEX {name} ON {table} USING gin (({RARE_SIGNS})) WITH ({PENDING_LIST}){live}")
+    yield Part("function", f"{table}_count()", _function(spec))
     for event, tables in _EVENTS.items():
         name = f"{table}_count_{event.lower()}"
         create = f"CREATE TRIGGER {name} AFTER {event} ON {table} REFERENCING {tables} "
@@ -103,46 +104,49 @@ _EVENTS = {
 
 
 def rare_signs(text: str) -> set[str]:
-    """Return the signs that RARE_SIGNS finds in a folded text; in any that holds it, it finds these at least."""
+    """Return the rare symbols of a folded text, as RARE_SIGNS finds them; texts that contain it have them too."""
     return set(re.sub(USUAL_SIGNS, "", text))
 
 
 def is_pair(text: str) -> bool:
-    """Whether the index of trigrams can be asked for this text of two characters, by ``continued``."""
+    """Return True if the trigram index can be searched for a term of two characters, with ``continued``."""
     return re.fullmatch("[a-z0-9]{2}", text) is not None
 
 
 def continued(pair: str) -> str:
-    """Return the regular expression of a pair and what usually follows: the index has some fifty trigrams of it.
+    """Return the regular expression of two characters and a usual following one; the index expands it to 50 trigrams.
 
-    A text that holds the pair, but not so, has its second character among the rare signs. Nothing ends with a pair:
-    behind it, there is a separator at least.
+    A text with the pair before an unusual character has the pair's second character among its rare symbols. A text
+    never ends with the pair, because a separator follows.
     """
     return f"{pair}[{USUAL_AFTER}]"
 
 
-def _key(column: str, manner: str) -> str:
-    """Return the columns of a sort's index; what it sorts by is included, else the index alone could not answer."""
+def _key(column: str, sort_type: str) -> str:
+    """Return the columns of an index for sorting. INCLUDE makes the index covering, as its key is an expression."""
     if column == "id":
         return "id NULLS FIRST)"
-    if manner == NUMBER:
+    if sort_type == NUMBER:
         return f"{column} NULLS FIRST, id)"
-    return f"{_text(column, manner)} NULLS FIRST, id)" + (f" INCLUDE ({column})" if manner != LONG else "")
+    return f"{_text(column, sort_type)} NULLS FIRST, id)" + (f" INCLUDE ({column})" if sort_type != LONG else "")
 
 
-def _text(column: str, manner: str) -> str:
-    """Return a text as lists sort it: what ``sort_key`` compiles to."""
-    return f'lower(substr({column}, 1, {SORT_MAX}) COLLATE "C")' if manner == LONG else f'lower({column} COLLATE "C")'
+def _text(column: str, sort_type: str) -> str:
+    """Return the sort expression of a text column, equal to what ``sort_key`` compiles to."""
+    return (
+        f'lower(substr({column}, 1, {SORT_MAX}) COLLATE "C")' if sort_type == LONG else f'lower({column} COLLATE "C")'
+    )
 
 
-def _function(facts: TableSpec) -> str:
+def _function(spec: TableSpec) -> str:
+    """Return the trigger function that records the changes of the counters."""
     return f"""
-        CREATE OR REPLACE FUNCTION {facts.table}_count() RETURNS trigger LANGUAGE plpgsql AS $$
+        CREATE OR REPLACE FUNCTION {spec.table}_count() RETURNS trigger LANGUAGE plpgsql AS $$
         DECLARE first bigint; last bigint;
         BEGIN
-            IF TG_OP = 'INSERT' THEN {_note(facts, _rows(facts, "new_rows", 1))}
-            ELSIF TG_OP = 'DELETE' THEN {_note(facts, _rows(facts, "old_rows", -1))}
-            ELSE {_note(facts, f"{_rows(facts, 'old_rows', -1)} UNION ALL {_rows(facts, 'new_rows', 1)}")}
+            IF TG_OP = 'INSERT' THEN {_note(spec, _rows(spec, "new_rows", 1))}
+            ELSIF TG_OP = 'DELETE' THEN {_note(spec, _rows(spec, "old_rows", -1))}
+            ELSE {_note(spec, f"{_rows(spec, 'old_rows', -1)} UNION ALL {_rows(spec, 'new_rows', 1)}")}
             END IF;
             IF (first - 1) / {FOLD_EVERY} <> last / {FOLD_EVERY} THEN
                 PERFORM record_fold();
@@ -152,61 +156,63 @@ def _function(facts: TableSpec) -> str:
         """
 
 
-def _rows(facts: TableSpec, source: str, n: int) -> str:
-    choice = f"coalesce({facts.counted_by}, '')" if facts.counted_by else "''"
-    live = "deleted_at IS NULL" if facts.soft else "true"
+def _rows(spec: TableSpec, source: str, n: int) -> str:
+    """Return a SELECT of each row's airport, choice, block and ``n`` from a table or transition table."""
+    choice = f"coalesce({spec.counted_by}, '')" if spec.counted_by else "''"
+    live = "deleted_at IS NULL" if spec.soft else "true"
     code, pick = f"CASE WHEN {live} THEN airport_code ELSE '-' END", f"CASE WHEN {live} THEN {choice} ELSE '*' END"
     block = f"CASE WHEN {live} THEN id / {BLOCK} END"
     return f"SELECT {code} AS code, {pick} AS pick, {block} AS block, {n} AS n FROM {source}"
 
 
-def _note(facts: TableSpec, rows: str) -> str:
+def _note(spec: TableSpec, rows: str) -> str:
+    """Return the statement that inserts the sums of ``rows``, a SELECT by ``_rows``, into record_change."""
     return f"""
                 WITH changed AS MATERIALIZED ({rows}),
                 noted AS (
                     INSERT INTO record_change (kind, airport_code, choice, block, n)
-                    SELECT '{facts.table}', code, pick, -1, sum(n) FROM changed GROUP BY code, pick HAVING sum(n) <> 0
+                    SELECT '{spec.table}', code, pick, -1, sum(n) FROM changed GROUP BY code, pick HAVING sum(n) <> 0
                     UNION ALL
-                    SELECT '{facts.table}', '', '', block, sum(n) FROM changed
+                    SELECT '{spec.table}', '', '', block, sum(n) FROM changed
                     WHERE block IS NOT NULL GROUP BY block HAVING sum(n) <> 0
                     RETURNING id
                 )
                 SELECT min(id), max(id) INTO first, last FROM noted;"""
 
 
-def tidy(connection: Connection, facts: TableSpec, changed: int, say: Callable[[str], None]) -> None:
-    """Do at once, after ``changed`` rows of a table were, what autovacuum does a while later, where it is on.
+def tidy(connection: Connection, spec: TableSpec, changed: int, say: Callable[[str], None]) -> None:
+    """Vacuum and analyze after a change of ``changed`` rows, as autovacuum would some time later.
 
-    The connection is in autocommit. Without statistics of its texts, searches and lists are planned at a venture.
+    The connection must be in autocommit. Without current statistics, PostgreSQL plans searches and lists badly.
     """
-    asked = (
+    query = (
         "SELECT greatest(reltuples, 0), pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass(:table)"
     )
-    known, is_ours = connection.execute(text(asked), {"table": facts.table}).one()
-    is_due = changed > ANALYZED_FROM + ANALYZED_SHARE * known
-    if is_ours:
-        # Of rows that were moved into the counters, each list would read what is left.
+    known_rows, is_owner = connection.execute(text(query), {"table": spec.table}).one()
+    is_due = changed > ANALYZED_FROM + ANALYZED_SHARE * known_rows
+    if is_owner:
+        # Each list would read the dead rows that record_fold left.
         connection.exec_driver_sql("VACUUM (SKIP_LOCKED) record_change, record_count, record_block")
         if is_due:
-            say(f"PostgreSQL takes stock of {facts.table}.")
-            connection.exec_driver_sql(f"VACUUM (SKIP_LOCKED, ANALYZE) {facts.table}")
+            say(f"PostgreSQL updates its statistics of {spec.table}.")
+            connection.exec_driver_sql(f"VACUUM (SKIP_LOCKED, ANALYZE) {spec.table}")
     elif is_due:
-        say(f"Lists are quick again once autovacuum or the owner of the table has done: VACUUM ANALYZE {facts.table}")
+        say(f"Lists are slow until autovacuum or the owner of the table runs: VACUUM ANALYZE {spec.table}")
 
 
-def fill(facts: TableSpec) -> Iterator[str]:
-    """Yield the statements that count all rows anew; the indexes fill themselves."""
-    yield from count_anew(facts)
+def fill(spec: TableSpec) -> Iterator[str]:
+    """Yield the statements that fill the derived objects: the counters; PostgreSQL fills the indexes."""
+    yield from count_anew(spec)
 
 
-def count_anew(facts: TableSpec) -> Iterator[str]:
-    """Yield the statements that count all rows anew. The caller holds the table's writers off."""
-    table = facts.table
+def count_anew(spec: TableSpec) -> Iterator[str]:
+    """Yield the statements that recount all rows. The caller must block writers of the table."""
+    table = spec.table
     for name in ("record_count", "record_block", "record_change"):
         yield f"DELETE FROM {name} WHERE kind = '{table}'"
     yield f"""
         INSERT INTO record_count (kind, airport_code, choice, n)
-        WITH pairs AS MATERIALIZED (SELECT code, pick, sum(n) AS n FROM ({_rows(facts, table, 1)}) AS r GROUP BY 1, 2),
+        WITH pairs AS MATERIALIZED (SELECT code, pick, sum(n) AS n FROM ({_rows(spec, table, 1)}) AS r GROUP BY 1, 2),
         live AS (SELECT * FROM pairs WHERE code <> '-')
         SELECT '{table}', code, pick, n FROM pairs
         UNION ALL SELECT '{table}', code, '*', sum(n) FROM live GROUP BY code
@@ -215,5 +221,5 @@ def count_anew(facts: TableSpec) -> Iterator[str]:
         """
     yield f"""
         INSERT INTO record_block (kind, block, n)
-        SELECT '{table}', block, sum(n) FROM ({_rows(facts, table, 1)}) AS r WHERE block IS NOT NULL GROUP BY block
+        SELECT '{table}', block, sum(n) FROM ({_rows(spec, table, 1)}) AS r WHERE block IS NOT NULL GROUP BY block
         """

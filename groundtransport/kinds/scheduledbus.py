@@ -32,9 +32,11 @@ class ScheduledBus(SoftDelete, RecordColumns, Base):
 
 
 class ScheduledBusSchema(RecordSchema):
-    company_name = declare(Field, ScheduledBus.company_name, _("Company Name"))
-    company_phone1 = declare(Phone, ScheduledBus.company_phone1, _("Company Phone"))
-    company_address = declare(Field, ScheduledBus.company_address, _("Company Address"), group="contact")
+    company_name = declare(Field, ScheduledBus.company_name, _("Company Name"), column_title=_("Company"))
+    company_phone1 = declare(Phone, ScheduledBus.company_phone1, _("Company Phone"), column_title=_("Phone"))
+    company_address = declare(
+        Field, ScheduledBus.company_address, _("Company Address"), column_title=_("Address"), group="contact"
+    )
     city = declare(AirportCity, ScheduledBus.city, _("City"))
     state = declare(StateField, ScheduledBus.state, _("State"))
     zip_code = declare(Field, ScheduledBus.zip_code, _("Zip Code"), group="place")
@@ -70,11 +72,14 @@ KIND = Kind(
     plural=_("Scheduled buses"),
     model=ScheduledBus,
     schema=ScheduledBusSchema,
-    columns=("airport_name", "company_name", "company_phone1", "company_address", "city"),
+    columns=("company_name", "airport_name", "company_phone1", "company_address", "city"),
     filters={
         "company_name": ("company_name",),
         "company_address": ("company_address",),
         "company_phone": ("company_phone1",),
     },
+    label="company_name",
+    phone="company_phone1",
+    place="city",
     collection=ScheduledBuses,
 )

@@ -30,13 +30,13 @@ class Transit(SoftDelete, RecordColumns, Base):
 
 
 class TransitSchema(RecordSchema):
-    company_name = declare(Field, Transit.company_name, _("Company Name"))
-    route_name = declare(Field, Transit.route_name, _("Route Name"))
+    company_name = declare(Field, Transit.company_name, _("Company Name"), column_title=_("Company"))
+    route_name = declare(Field, Transit.route_name, _("Route Name"), column_title=_("Route"))
     status = declare(
         Choice, Transit.status, _("Status"), choices=(("active", _("Active")), ("inactive", _("Inactive")))
     )
     description = declare(Paragraphs, Transit.description, _("Description"))
-    company_phone1 = declare(Phone, Transit.company_phone1, _("Company Phone 1"))
+    company_phone1 = declare(Phone, Transit.company_phone1, _("Company Phone 1"), column_title=_("Phone"))
     company_phone2 = declare(Phone, Transit.company_phone2, _("Company Phone 2"))
     company_phone3 = declare(Phone, Transit.company_phone3, _("Company Phone 3"))
     company_link = declare(Link, Transit.company_link, _("Company Link"))
@@ -55,10 +55,13 @@ KIND = Kind(
     plural=_("Transit services"),
     model=Transit,
     schema=TransitSchema,
-    columns=("airport_name", "company_name", "route_name", "company_phone1", "city", "status"),
+    columns=("company_name", "airport_name", "route_name", "company_phone1", "city", "status"),
     filters={
         "company_name": ("company_name",),
         "company_address": ("company_address",),
         "company_phone": ("company_phone1", "company_phone2", "company_phone3"),
     },
+    label="company_name",
+    phone="company_phone1",
+    place="city",
 )

@@ -1,4 +1,4 @@
-"""The life that every kind shares: declared in one file a kind, lived here."""
+"""List, search, forms, writer and views of every kind of record. A kind itself is declared in one module."""
 
 from datetime import datetime
 from typing import Any
@@ -7,22 +7,26 @@ import orjson
 from pyramid.config import Configurator
 from pyramid.renderers import JSON
 
-from groundtransport.records.kind import add_kind
+from groundtransport.records.kind import Kind, add_kind
+from groundtransport.records.search.layout import why_not_ready
 
 
 def includeme(config: Configurator) -> None:
-    config.registry["kinds"] = {}
+    """Register the directive ``add_kind``, the renderers and the views; report outdated search texts in ``/readyz``."""
+    kinds: dict[str, Kind] = {}
+    config.registry["kinds"] = kinds
+    config.registry["readiness"].append(lambda: why_not_ready(config.registry["engine"], kinds.values()))
     config.add_directive("add_kind", add_kind)
     renderer = JSON()
     renderer.add_adapter(datetime, lambda moment, _: moment.isoformat())
     config.add_renderer("json", renderer)
     config.add_renderer("rows", lambda _: render_rows)
-    config.add_request_method("groundtransport.records.flash.flash_messages")
+    config.add_request_method("groundtransport.records.duplicates.warnings.flash_messages")
     config.include("groundtransport.records.forms")
     config.scan("groundtransport.records")
 
 
 def render_rows(value: Any, system: Any) -> bytes:
-    """The renderer of lists: many rows, quickly. Moments are written as in other JSON."""
+    """Render JSON with orjson, for lists with many rows. Datetimes have the same format as in the other renderer."""
     system["request"].response.content_type = "application/json"
     return orjson.dumps(value)

@@ -1,58 +1,57 @@
-"""What a page tells of a save: the messages that wait, and which records may be the same as the one that was saved."""
+"""Flash messages: shown once, on the next page. The session stores them as plain data."""
 
-from collections.abc import Sequence
-from contextlib import suppress
-from functools import cache
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from pyramid.request import Request
-from sqlalchemy import Select, bindparam, select
-
-from groundtransport.airports.models import Airport
-from groundtransport.i18n import _
-from groundtransport.records.duplicates.comparison import Similar, similar
-from groundtransport.records.edit.hints import reasons_of, record_url
-from groundtransport.records.kind import Kind
-from groundtransport.records.search.time_limit import Budget, OutOfTime
 
 
-def flash_messages(request: Request) -> list[dict[str, Any]]:
-    """``request.flash_messages()``: the messages that wait for a page, each once, and what a save wants looked for.
+@dataclass(frozen=True, slots=True)
+class Flash:
+    """A message for the next page.
 
-    It is looked for now, by who reads it: no other writer waits for that.
+    In ``text``, already translated, "{}" stands for ``name``, a link to ``url`` if there is one. ``undo_url`` is the
+    target of a POST form that reverts the change, with the hidden fields ``undo_fields`` and ``list_state``.
     """
-    told = request.session.pop_flash()
-    looks = [message for message in told if "look_by" in message]
-    if getattr(request, "exception", None) is None:  # an error page looks for nothing
-        for message in looks:
-            kind_name, record_id = message["record"]
-            told += _warnings_of(request, kind_name, record_id, message["look_by"])
-    return list(told)
+
+    text: str
+    level: str = "success"  # or "warning"
+    name: str = ""
+    url: str = ""
+    undo_url: str = ""
+    undo_fields: Mapping[str, str | int] = field(default_factory=dict)
+    list_state: str = ""  # the query string of the list
+    lines: tuple[str, ...] = ()  # a list below the text
+    has_focus: bool = False  # whether the page sets the focus on the message
+    kind_name: str = ""  # with ``record_id``, the record that was saved: the list highlights its row
+    record_id: int | None = None
+    # The page looks for duplicates of that record by these fields, by all if it is empty. None: it does not look.
+    compared_fields: tuple[str, ...] | None = None
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the message as JSON data, without default values."""
+        blank = asdict(Flash(""))
+        return {name: value for name, value in asdict(self).items() if value != blank[name]}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> "Flash":
+        """Return the message of ``as_data``; ignore names that this version does not know."""
+        known = {item.name: data[item.name] for item in fields(cls) if item.name in data}
+        tuples = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
+        return cls(**{"text": "", **known, **tuples})
 
 
-def _warnings_of(request: Request, kind_name: str, record_id: int, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a warning for each record that may be the same as a saved one, by all its fields or by ``names``."""
-    kind, dbsession = request.registry["kinds"].get(kind_name), request.dbsession
-    found: list[Similar] = []
-    with suppress(OutOfTime), Budget(dbsession) as budget, budget.limit(usual=True):
-        row = dbsession.execute(_with_airport(kind), {"record_id": record_id}).one_or_none() if kind else None
-        if row is not None:
-            values = {name: getattr(row, name) for name in names or kind.fields}
-            found = similar(dbsession, kind, row.Airport, values, record_id)
-    return [_warning(request, kind, one) for one in found]
+def flash(request: Request, text: str, **options: Any) -> None:
+    """Store a message for the next page. ``options`` are the fields of ``Flash``; ``text`` is translated."""
+    request.session.flash(Flash(request.translate(text), **options).as_data())
 
 
-@cache
-def _with_airport(kind: Kind) -> Select[Any]:
-    """Return the query of a live record's fields, and its airport."""
-    table = kind.model.__table__
-    fields = (table.c[name] for name in kind.fields)
-    query = select(*fields, Airport).join(Airport, Airport.id == table.c.airport_id)
-    return query.where(table.c.id == bindparam("record_id"), kind.model.is_live())
+def pop_messages(request: Request) -> list[Flash]:
+    """Return the stored messages, and remove them."""
+    return [Flash.from_data(data) for data in request.session.pop_flash()]
 
 
-def _warning(request: Request, kind: Kind, one: Similar) -> dict[str, Any]:
-    reasons = reasons_of(request, one)
-    text = _("{} at the same airport may be the same: ${reasons}.", mapping={"reasons": reasons})
-    href = record_url(request, kind, one)
-    return {"text": request.translate(text), "level": "warning", "name": one.label, "href": href}
+def peek_messages(request: Request) -> list[Flash]:
+    """Return the stored messages, and keep them."""
+    return [Flash.from_data(data) for data in request.session.peek_flash()]

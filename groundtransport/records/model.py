@@ -1,4 +1,4 @@
-"""What the table of every kind has, whatever else it holds."""
+"""The columns that the tables of all kinds share."""
 
 from datetime import datetime
 from typing import Any
@@ -12,9 +12,9 @@ from groundtransport.indexes import mark
 
 
 class RecordColumns:
-    """The columns of a record. A kind's model adds its own, and ``SoftDelete`` if its records can come back.
+    """The columns of every record. A kind's model adds its own, and ``SoftDelete`` if deleted records can be restored.
 
-    Its table gets an index for every column that lists are sorted by, and more (groundtransport/indexes/).
+    Its table gets an index for each sortable column, a search index and counters (groundtransport/indexes/).
     """
 
     id: Mapped[int] = mapped_column(Id, primary_key=True, sort_order=-10)
@@ -23,27 +23,27 @@ class RecordColumns:
     airport_name: Mapped[str] = mapped_column(String(AIRPORT_NAME_MAX), sort_order=-7)
     created_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now, sort_order=90)
     updated_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now, sort_order=91)
-    # Counts the changes; an update names the version that it replaces.
+    # The number of changes; an update names the version that it replaces.
     version: Mapped[int] = mapped_column(default=1, sort_order=92)
-    # The one-time token of the form that made it: sent twice, it leads to the first result.
+    # The token of the form that created the record: a form that is sent twice creates one record.
     form_token: Mapped[str | None] = mapped_column(String(64), unique=True, sort_order=95)
-    # What lists search in: kept by the writer, read by records/search/terms.py.
+    # The folded text that searches look in; the writer stores it, records/search/terms.py makes it.
     search_text: Mapped[str] = mapped_column(Text, sort_order=93)
 
     @declared_attr.directive
     @classmethod
     def __mapper_args__(cls) -> dict[str, object]:
-        # The writer counts: an update raises the version, a deletion does not.
+        # The writer sets the version itself: an update increments it, a deletion does not.
         return {"version_id_col": cls.version, "version_id_generator": False}
 
     @declared_attr.directive
     @classmethod
     def __table_args__(cls) -> dict[str, object]:
-        return {"sqlite_autoincrement": True}  # else SQLite gives a deleted record's number to the next one
+        return {"sqlite_autoincrement": True}  # else SQLite reuses the id of a deleted record
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        mark(cls.__table__)  # type: ignore[attr-defined]  # mapped just now
+        mark(cls.__table__)  # type: ignore[attr-defined]  # set by the mapping
 
     @classmethod
     def is_live(cls) -> ColumnElement[bool]:
@@ -56,7 +56,7 @@ class RecordColumns:
 
 
 class SoftDelete:
-    """Adds ``deleted_at``: a deletion sets it, and the record is gone from every list. Put it before RecordColumns."""
+    """Mixin: a deletion sets ``deleted_at`` and removes the record from every list. List it before RecordColumns."""
 
     deleted_at: Mapped[datetime | None] = mapped_column(UTCDateTime, sort_order=94)
     deleted_by: Mapped[str | None] = mapped_column(String(64), sort_order=94)

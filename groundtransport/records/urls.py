@@ -1,4 +1,4 @@
-"""The addresses of records and lists, with the list's state in them."""
+"""The URLs of records and lists, with the state of the list in the query."""
 
 from collections.abc import Callable
 from urllib.parse import urlencode
@@ -11,73 +11,73 @@ from groundtransport.resources import Collection
 from groundtransport.security import Permission, edit_keys
 from groundtransport.web.form_data import submitted
 
-OF_FORMS = ("page_no", "page_size", "sort", "q")  # names of the list's state; the filters share theirs with fields
+STATE_NAMES = ("page_no", "page_size", "sort", "q")  # of the list's state in a form, besides filters, which name fields
 
 
 def list_url(request: Request, kind: Kind, state: str) -> str:
-    """Return the address of a kind's list in that state."""
+    """Return the URL of a kind's list; ``state`` is its query string."""
     return f"/admin/{kind.name}?{state}" if state else f"/admin/{kind.name}"
 
 
 def sent_query(request: Request, kind: Kind) -> queries.ListQuery:
-    """Return the list's query that travelled with a write: its ``list_state``.
+    """Return the list query that a write carries in the form field ``list_state``.
 
-    Where a client sends none, the names of the state count in the write's query, and those that are no field of the
-    record in its form, before the others.
+    Without that field, take it from the query string, and ``STATE_NAMES`` that are no record fields from the form;
+    the form wins.
     """
-    sent, size = submitted(request, ("list_state",)), queries.usual_size(request)
-    if "list_state" in sent:
-        return queries.of_state(kind, sent["list_state"], size)
+    form, size = submitted(request, ("list_state",)), queries.usual_size(request)
+    if "list_state" in form:
+        return queries.of_state(kind, form["list_state"], size)
     values: dict[str, list[str]] = request.GET.dict_of_lists()
-    for name in OF_FORMS:
+    for name in STATE_NAMES:
         if name in request.POST and name not in kind.fields:
             values[name] = [text for text in request.POST.getall(name) if isinstance(text, str)]
     return queries.read_query(kind, values, size)
 
 
 def edit_url(request: Request, kind: Kind, record_id: int, state: str) -> str:
-    """Return the address of a record's edit form, with the key of the signed-in person."""
+    """Return the URL of a record's edit form, with the edit key of the signed-in user."""
     return edit_urls(request, kind, state)(record_id)
 
 
 def edit_urls(request: Request, kind: Kind, state: str) -> Callable[[int], str]:
-    """Return what gives the address of a record's edit form."""
+    """Return a function that maps a record id to the URL of its edit form."""
     key_of = edit_keys(request.registry["settings"].secrets[0], request.identity, kind.name)
-    after = f"&{state}" if state else ""
-    return lambda record_id: f"/admin/{kind.name}/{record_id}/edit?key={key_of(record_id)}{after}"
+    suffix = f"&{state}" if state else ""
+    return lambda record_id: f"/admin/{kind.name}/{record_id}/edit?key={key_of(record_id)}{suffix}"
 
 
 def create_url(kind: Kind, state: str, **source: int) -> str:
-    """Return the address of a new record's form; ``near`` or ``copy`` names the record that it takes after."""
+    """Return the URL of the form for a new record; ``near`` or ``copy`` is the id of the record to copy from."""
     query = "&".join(filter(None, (urlencode(source), state)))
     return f"/admin/{kind.name}/create?{query}" if query else f"/admin/{kind.name}/create"
 
 
 def of_deleted_rows(request: Request, collection: Collection) -> Callable[[int], dict[str, str]]:
-    """Return what gives the addresses that the signed-in person may use on a deleted row."""
-    may = request.has_permission(Permission.RESTORE, collection)
+    """Return a function that maps the id of a deleted record to its permitted action URLs, by name."""
+    may_restore = request.has_permission(Permission.RESTORE, collection)
 
     def of_row(record_id: int) -> dict[str, str]:
-        here = f"/admin/{collection.kind.name}/{record_id}"
-        return {"history": f"{here}/history"} | ({"restore": f"{here}/restore"} if may else {})
+        url = f"/admin/{collection.kind.name}/{record_id}"
+        return {"history": f"{url}/history"} | ({"restore": f"{url}/restore"} if may_restore else {})
 
     return of_row
 
 
 def of_rows(request: Request, collection: Collection, state: str) -> Callable[[int], dict[str, str]]:
-    """Return what gives the addresses that the signed-in person may use on a row; who may what is asked once."""
-    kind, after = collection.kind, f"?{state}" if state else ""
+    """Return a function that maps a record id to its permitted action URLs, by name. Permissions are checked once."""
+    kind, suffix = collection.kind, f"?{state}" if state else ""
     edit_of = edit_urls(request, kind, state)
     may_edit = request.has_permission(Permission.EDIT, collection)
     may_delete = request.has_permission(Permission.DELETE, collection)
 
     def of_row(record_id: int) -> dict[str, str]:
-        here = f"/admin/{kind.name}/{record_id}"
-        found = {"view": here}
+        url = f"/admin/{kind.name}/{record_id}"
+        urls = {"view": url}
         if may_edit:
-            found["edit"] = edit_of(record_id)
+            urls["edit"] = edit_of(record_id)
         if may_delete:
-            found["delete"] = f"{here}/delete{after}"
-        return found
+            urls["delete"] = f"{url}/delete{suffix}"
+        return urls
 
     return of_row

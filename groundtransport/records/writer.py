@@ -1,6 +1,6 @@
-"""The one writer: only here is a record added, changed, deleted or restored.
+"""The only module that creates, changes, deletes or restores records.
 
-It writes the row, then publishes an event inside the same transaction. It never sees a request.
+It writes the row, then publishes an event in the same transaction. It has no access to the request.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,45 +36,46 @@ class Writer:
         self.dbsession, self.notify, self.kind, self.actor = dbsession, notify, kind, actor
 
     def create(self, values: Mapping[str, Any], form_token: str | None = None) -> int:
-        """Add a record with these values (every field, ``airport_id`` and ``airport_code``) and return its id.
+        """Insert a record and return its id. ``values`` holds every field, ``airport_id`` and ``airport_code``.
 
-        Raises sqlalchemy.exc.IntegrityError when another transaction has just used the token.
+        Raise sqlalchemy.exc.IntegrityError if another transaction has used the form token.
         """
-        said = self._said(values)
+        complete = self._complete(values)
         query = cached_statement(("insert", self._table), lambda: insert(self._table))
-        result: Any = self.dbsession.execute(query, {**self._row(said, now()), "form_token": form_token})
-        number: int = result.inserted_primary_key[0]
-        self._tell(RecordCreated, number, 1, {}, said)
-        return number
+        result: Any = self.dbsession.execute(query, {**self._row(complete, now()), "form_token": form_token})
+        record_id: int = result.inserted_primary_key[0]
+        self._publish(RecordCreated, record_id, 1, {}, complete)
+        return record_id
 
     def create_all(self, batch: Sequence[Mapping[str, Any]]) -> None:
-        """Add many records at once, by one statement, each with an event of its own."""
+        """Insert many records by one statement, and publish an event for each."""
         if not batch:
             return
-        moment, said = now(), [self._said(values) for values in batch]
-        ids = next_ids(self.dbsession, self.kind.model, len(said))
-        rows = [{"id": number, **self._row(values, moment)} for number, values in zip(ids, said, strict=True)]
+        created_at, complete = now(), [self._complete(values) for values in batch]
+        ids = next_ids(self.dbsession, self.kind.model, len(complete))
+        rows = [{"id": key, **self._row(values, created_at)} for key, values in zip(ids, complete, strict=True)]
         insert_rows(self.dbsession, self.kind.model, rows)
-        for number, values in zip(ids, said, strict=True):
-            self._tell(RecordCreated, number, 1, {}, values)
+        for record_id, values in zip(ids, complete, strict=True):
+            self._publish(RecordCreated, record_id, 1, {}, values)
 
-    def _said(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _complete(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the value of every field, None for an absent one."""
         return {name: values.get(name) for name in self._names}
 
-    def _row(self, said: Mapping[str, Any], moment: datetime) -> dict[str, Any]:
-        """Return the columns of a new record. It never becomes an object: that would take longer than all the rest."""
-        text = search_text(self.kind, said)
-        return {**said, "created_at": moment, "updated_at": moment, "version": 1, "search_text": text}
+    def _row(self, values: Mapping[str, Any], created_at: datetime) -> dict[str, Any]:
+        """Return the columns of a new record. No ORM object is made: it would take longer than the INSERT."""
+        text = search_text(self.kind, values)
+        return {**values, "created_at": created_at, "updated_at": created_at, "version": 1, "search_text": text}
 
     def created_by(self, form_token: str | None) -> Any:
-        """Return the record that the form with this token made, deleted or not; None if it made none yet."""
+        """Return the record that the form with this token created, deleted or not; None if there is none."""
         model = self.kind.model
         return self.dbsession.scalar(select(model).where(model.form_token == form_token)) if form_token else None
 
     def update(self, record: Any, values: Mapping[str, Any]) -> bool:
-        """Change a record; return False, with nothing written, when the values are those it has.
+        """Change a record and return True; return False, and write nothing, if the values are the same.
 
-        Raises sqlalchemy.orm.exc.StaleDataError when another transaction changed it since it was read.
+        Raise sqlalchemy.orm.exc.StaleDataError if another transaction has changed the record since it was read.
         """
         before = self.values(record)
         changed = {name: values[name] for name in self._names if name in values and values[name] != before[name]}
@@ -85,34 +86,34 @@ class Writer:
         if text != record.search_text:
             changed["search_text"] = text
         self._change(record, {**changed, "updated_at": now(), "version": record.version + 1})
-        self._tell(RecordUpdated, record.id, record.version, before, after)
+        self._publish(RecordUpdated, record.id, record.version, before, after)
         return True
 
     def delete(self, record: Any) -> None:
-        """Take a record out of the lists: softly when its model has ``deleted_at``, else for good.
+        """Delete a record: mark it as deleted if its model has ``deleted_at``, else remove its row.
 
-        Raises StaleDataError as ``update`` does.
+        Raise StaleDataError as ``update`` does.
         """
         before = self.values(record)
         if hasattr(self.kind.model, "deleted_at"):
             self._change(record, {"deleted_at": now(), "deleted_by": self.actor.name})
         else:
             self._remove(record)
-        self._tell(RecordDeleted, record.id, record.version, before, {})
+        self._publish(RecordDeleted, record.id, record.version, before, {})
 
     def restore(self, record: Any) -> None:
-        """Bring a softly deleted record back."""
+        """Restore a record that is marked as deleted. Raise StaleDataError as ``update`` does."""
         self._change(record, {"deleted_at": None, "deleted_by": None})
-        self._tell(RecordRestored, record.id, record.version, {}, self.values(record))
+        self._publish(RecordRestored, record.id, record.version, {}, self.values(record))
 
     def purge(self, record: Any) -> None:
-        """Remove a softly deleted record for good."""
+        """Remove the row of a record that is marked as deleted."""
         before = self.values(record)
         self._remove(record)
-        self._tell(RecordPurged, record.id, record.version, before, {})
+        self._publish(RecordPurged, record.id, record.version, before, {})
 
     def values(self, record: Any) -> dict[str, Any]:
-        """Return what a record says: its fields and its airport."""
+        """Return the values of a record: its fields, ``airport_id`` and ``airport_code``."""
         return {name: getattr(record, name) for name in self._names}
 
     @property
@@ -124,9 +125,9 @@ class Writer:
         return self.kind.model.__table__
 
     def _change(self, record: Any, columns: dict[str, Any]) -> None:
-        """Write columns of a record; raise StaleDataError when another transaction changed it since it was read.
+        """Update columns of a record. Raise StaleDataError if another transaction has changed it since it was read.
 
-        It is one statement: the unit of work of SQLAlchemy takes longer to find out what is to be written.
+        Uses one statement instead of the unit of work, which takes longer to find the changes.
         """
         table, names = self._table, tuple(columns)
         values = {f"new_{name}": value for name, value in columns.items()}
@@ -141,16 +142,17 @@ class Writer:
         self.dbsession.delete(record)
         self.dbsession.flush()
 
-    def _tell(
-        self, event: type[RecordChanged], number: int, version: int, before: dict[str, Any], after: dict[str, Any]
+    def _publish(
+        self, event: type[RecordChanged], record_id: int, version: int, before: dict[str, Any], after: dict[str, Any]
     ) -> None:
-        label = label_of(self.kind, after or before, number)
+        """Notify the subscribers of a change, with read-only values before and after it."""
+        label = label_of(self.kind, after or before, record_id)
         frozen = MappingProxyType(before), MappingProxyType(after)
-        self.notify(event(self.kind.name, number, label, *frozen, version, self.actor, self.dbsession))
+        self.notify(event(self.kind.name, record_id, label, *frozen, version, self.actor, self.dbsession))
 
 
 def _change_of(table: Any, names: tuple[str, ...]) -> Update:
-    """Return the statement that changes columns of one record of one version; ``new_<column>`` are their values."""
+    """Return the UPDATE of columns of one record at one version; the new values are the parameters ``new_<column>``."""
     record = (table.c.id == bindparam("its_id"), table.c.version == bindparam("its_version"))
     values = {name: bindparam(f"new_{name}", type_=table.c[name].type) for name in names}
     return update(table).where(*record).values(values)

@@ -1,1 +1,1 @@
-"""The waitress runner: ``use = egg:groundtransport`` in an ini's ``[server:main]``."""
+"""WSGI server: waitress with a graceful shutdown, selected by ``use = egg:groundtransport`` in ``[server:main]``."""

@@ -1,198 +1,106 @@
-"""Waitress that ends gracefully: ``use = egg:groundtransport`` in an ini's ``[server:main]``, with waitress' settings.
+"""Runner of the server (``paste.server_runner``): waitress with a graceful shutdown.
 
-SIGTERM and SIGINT close the door, let the requests in flight be answered, and end the process with 0. Waitress itself
-dies of SIGTERM at once, and of SIGINT without sending what it has. Its own error answers get the headers of all others.
+On SIGTERM and SIGINT it stops listening, finishes the requests in flight and exits with 0; waitress itself exits at
+once. The setting ``drain`` is the number of seconds that it keeps serving before that, while ``/readyz`` returns 503
+and each response closes its connection, so that a load balancer moves its clients to another process.
 """
 
 import ctypes
 import logging
-import re
-import signal
-import threading
+import os
+import sys
 import time
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from waitress import create_server, wasyncore
-from waitress.adjustments import Adjustments
-from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser, ParsingError
+from sqlalchemy.exc import DBAPIError
 from waitress.server import BaseWSGIServer
-from waitress.task import ErrorTask, WSGITask
-from waitress.trigger import trigger
 
-from groundtransport.accounts.security_log import write_counts
-from groundtransport.server.dispatcher import TaskDispatcher
-from groundtransport.web.request_guard import HEADERS
+from groundtransport.i18n import translated
+from groundtransport.records.search.layout import why_not_ready
+from groundtransport.security_log.log import write_counts
+from groundtransport.server.channel import Channel
+from groundtransport.server.listening import StartError, listen
+from groundtransport.server.shutdown import (
+    SHUTDOWN_TIMEOUT,
+    Sockets,
+    drain_connections,
+    finish,
+    of_type,
+    poll,
+    shutdown_event,
+)
+from groundtransport.settings import SettingsError
 
-log = logging.getLogger(__name__)
-
-PATIENCE = 8  # seconds for the requests in flight; what stops a service asks for its end within ten
-ARENA_MAX, HEAPS = -8, 2  # mallopt(3), M_ARENA_MAX
-ROUND = 0.1  # seconds between two looks at them
-BLANKS = re.compile(rb"[ \t\r\n]{100}")  # in a row: no header that is meant well has so many
-
-
-class SecurityHeadersMixin:
-    """An answer that has the headers of all others, also where waitress itself makes it."""
-
-    response_headers: list[tuple[str, str]]
-
-    def build_response_header(self) -> Any:
-        if not any(name in HEADERS for name, _value in self.response_headers):
-            self.response_headers.extend([*HEADERS.items(), ("Cache-Control", "no-store")])
-        return super().build_response_header()  # type: ignore[misc]  # waitress' task has it
+MAX_DRAIN = 5  # seconds
+M_ARENA_MAX, MALLOC_ARENAS = -8, 2  # parameter and value of mallopt(3)
 
 
-class Joined:
-    """Stands in for a channel, and keeps what is written to it."""
+def serve(app: Any, global_conf: Any = None, *, drain: str = "0", **settings: str) -> None:
+    """Serve a WSGI application until SIGTERM or SIGINT; ``settings`` are waitress' settings as text.
 
-    def __init__(self, channel: HTTPChannel) -> None:
-        self.server = channel.server
-        self.parts: list[bytes] = []
-
-    def write_soon(self, data: bytes) -> None:
-        self.parts.append(data)
-
-
-class Answer(SecurityHeadersMixin, WSGITask):
-    """What the service says, or waitress of a proxy's word that it does not understand."""
-
-    channel: Any
-
-    def write(self, data: bytes) -> None:
-        """Send the head with the first of the body: waitress sends it alone, and wakes the client twice."""
-        if self.wrote_header:
-            super().write(data)
-            return
-        channel = self.channel
-        self.channel = joined = Joined(channel)
-        try:
-            super().write(data)
-        finally:
-            self.channel = channel
-        channel.write_soon(b"".join(joined.parts))
-
-
-class ErrorAnswer(SecurityHeadersMixin, ErrorTask):
-    """What waitress itself says of a request that it could not read."""
-
-
-class Parser(HTTPRequestParser):
-    """What reads a request; the pattern that waitress does it with takes time by the square of blanks in a row."""
-
-    def parse_header(self, header_plus: bytes) -> None:
-        if BLANKS.search(header_plus):
-            raise ParsingError("Too many blanks")
-        super().parse_header(header_plus)
-
-
-class Channel(HTTPChannel):
-    """A connection."""
-
-    parser_class = Parser
-    task_class = Answer
-    error_task_class = ErrorAnswer
-
-    def send_continue(self) -> None:
-        """Ask for the body that a client announced; where there is none, waitress would wait for it for ever."""
-        if not self.request.completed:
-            super().send_continue()
-
-    def writable(self) -> bool:
-        """Whether the loop has something to send; while a thread sends, it waits instead of asking on and on."""
-        with self.outbuf_lock:
-            return bool(super().writable())
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether a request is being received, worked on or answered."""
-        return bool(self.requests or self.request is not None or self.total_outbufs_len or self.close_when_flushed)
-
-
-def serve(app: Any, global_conf: Any = None, **settings: str) -> None:
-    """Serve until a signal ends it (a ``paste.server_runner``); ``settings`` are waitress' adjustments as text."""
-    _share_heaps()
-    sockets: dict[int, Any] = {}
-    lane = TaskDispatcher(Adjustments(**settings).threads, _width(app))
-    # select() breaks at the 1,024th descriptor.
-    server = create_server(app, map=sockets, _dispatcher=lane, **{"asyncore_use_poll": "true", **settings})
-    for listener in _all(sockets, BaseWSGIServer):
-        listener.channel_class = Channel
-    server.print_listen("Serving on http://{}:{}")
-    ending = _ending_by_signal(sockets)
+    ``drain`` is a whole number of seconds, 0 to MAX_DRAIN. Raise SettingsError for another value. End the process with
+    1 if the server cannot start.
+    """
+    drain_seconds = _drain_seconds(drain)
+    _limit_malloc_arenas()
+    # waitress logs a warning for each request that waits for a thread.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    sockets: Sockets = {}
+    server = _start(app, sockets, settings)
+    ending = shutdown_event(sockets)
     while not ending.is_set():
-        _one_round(server, sockets, server.adj.asyncore_loop_timeout)
-    _end(server, sockets)
+        poll(server, sockets, server.adj.asyncore_loop_timeout)
+    _shut_down(app, server, sockets, drain_seconds)
+
+
+def _start(app: Any, sockets: Sockets, settings: dict[str, str]) -> Any:
+    """Return the listening server; print the reason and end the process with 1 if it cannot start."""
+    try:
+        check_search_layout(app)
+        # select() fails from the 1,024th descriptor on.
+        server = listen(app, sockets, {"asyncore_use_poll": "true", **settings})
+    except StartError as error:
+        print(error, file=sys.stderr, flush=True)
+        os._exit(1)  # pserve catches SystemExit of a server and exits with 0
+    for listener in of_type(sockets, BaseWSGIServer):
+        listener.channel_class = Channel
+    server.log_info = partial(print, flush=True)  # shown whatever the log level in the ini
+    server.print_listen("Serving on http://{}:{}, until Ctrl+C or SIGTERM")
+    return server
+
+
+def _shut_down(app: Any, server: Any, sockets: Sockets, drain_seconds: int) -> None:
+    """Drain, finish the requests in flight, and write the counters of the security log."""
+    deadline = time.monotonic() + SHUTDOWN_TIMEOUT
+    drain_connections(app, server, sockets, drain_seconds)
+    finish(server, sockets, deadline)
     registry = getattr(app, "registry", None)
     if registry is not None:
         write_counts(registry["security_log"])
 
 
-def _width(app: Any) -> int:
-    """Return how many quick requests may be under way: a second one where the first waits for another process."""
+def _drain_seconds(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 3 and int(text) <= MAX_DRAIN):
+        raise SettingsError(f"drain must be a whole number from 0 to {MAX_DRAIN}, not {text!r}")
+    return int(text)
+
+
+def check_search_layout(app: Any) -> None:
+    """Raise StartError if searches would miss records.
+
+    ``/readyz``, not this, reports a database that does not answer or is not migrated.
+    """
     registry = getattr(app, "registry", None)
-    return 1 if registry is None or registry["settings"].is_sqlite else 2
+    if registry is None:
+        return
+    with suppress(DBAPIError):
+        if reason := why_not_ready(registry["engine"], registry["kinds"].values()):
+            raise StartError(translated(reason))
 
 
-def _share_heaps() -> None:
-    """Let all threads share two of glibc's heaps: one for each keeps about 8 MB that nobody uses."""
+def _limit_malloc_arenas() -> None:
+    """Let all threads share two of glibc's memory arenas; with one for each thread, about 8 MB each stay unused."""
     with suppress(OSError, AttributeError):  # another C library
-        ctypes.CDLL(None).mallopt(ARENA_MAX, HEAPS)
-
-
-def _ending_by_signal(sockets: dict[int, Any]) -> threading.Event:
-    """Return what the first signal sets; more signals change nothing."""
-    ending = threading.Event()
-
-    def note(number: int, frame: Any) -> None:
-        ending.set()
-        for waker in _all(sockets, trigger):
-            waker.pull_trigger()
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, note)
-    return ending
-
-
-def _end(server: Any, sockets: dict[int, Any]) -> None:
-    """Take who stands in the door, close it, and wait for the requests in flight."""
-    for listener in _all(sockets, BaseWSGIServer):
-        while listener.accepting and _accept(listener):
-            pass
-        listener.accepting = False
-        wasyncore.dispatcher.close(listener)  # not the trigger beside it, by which the threads wake the loop
-    _one_round(server, sockets, 0)  # what has arrived already is in flight, too
-    until = time.monotonic() + PATIENCE
-    while _close_idle(sockets) and time.monotonic() < until:
-        _one_round(server, sockets, ROUND)
-    left = len(_all(sockets, Channel))
-    if left:
-        log.warning("%d requests were not ended within %d seconds", left, PATIENCE)
-    server.task_dispatcher.shutdown(timeout=1)
-
-
-def _accept(listener: Any) -> bool:
-    """Accept one connection; return whether there was one."""
-    before = len(listener.active_channels)
-    listener.handle_accept()
-    return len(listener.active_channels) > before
-
-
-def _close_idle(sockets: dict[int, Any]) -> bool:
-    """Close the connections without a request; return whether any is left."""
-    for channel in _all(sockets, Channel):
-        if not channel.is_busy:
-            channel.handle_close()
-    return bool(_all(sockets, Channel))
-
-
-def _one_round(server: Any, sockets: dict[int, Any], wait: float) -> None:
-    lane: TaskDispatcher = server.task_dispatcher
-    wait = min(wait, lane.patience) if lane.is_waited_for else wait
-    wasyncore.loop(timeout=wait, use_poll=server.adj.asyncore_use_poll, map=sockets, count=1)
-    lane.overtake()
-
-
-def _all(sockets: dict[int, Any], what: type) -> list[Any]:
-    return [found for found in sockets.values() if isinstance(found, what)]
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, MALLOC_ARENAS)

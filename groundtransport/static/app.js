@@ -11,6 +11,7 @@
   const SPOKEN = 150; // ms; a screen reader has seen the empty region by then
   const messages = document.querySelector("#messages");
   const told = [...messages.children];
+  for (const message of told) message.append(dismissal(message));
   if (told.some((message) => message.matches(".success"))) sessionStorage.removeItem("groundtransport.draft"); // it arrived
   if (told.length) {
     messages.style.minHeight = `${messages.offsetHeight}px`; // nothing moves meanwhile
@@ -18,27 +19,43 @@
     setTimeout(() => {
       messages.append(...told);
       messages.style.minHeight = "";
+      messages.querySelector("[data-focus]")?.focus();
     }, SPOKEN);
+  }
+
+  // They stay in view; what scrolls to a place of the page leaves them their room, and so does what has the focus.
+  new ResizeObserver(() => {
+    document.documentElement.style.setProperty("--messages-height", `${messages.offsetHeight}px`);
+    const focused = document.activeElement;
+    const { top, bottom } = focused.getBoundingClientRect();
+    const isInView = bottom > 0 && top < innerHeight && !messages.contains(focused) && focused !== document.body;
+    if (isInView) focused.scrollIntoView({ block: "nearest" });
+  }).observe(messages);
+
+  function dismissal(message) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "btn-close";
+    button.setAttribute("aria-label", t("Dismiss"));
+    button.addEventListener("click", () => {
+      message.remove();
+      const next = messages.querySelector(".btn-close") ?? document.querySelector("#records tr[aria-current] a[data-view]");
+      (next ?? document.querySelector("#main")).focus({ preventScroll: true });
+    });
+    return button;
   }
 
   // Times
 
-  const two = (number) => String(number).padStart(2, "0");
-
-  function local(at) {
-    const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join("-");
-    return `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
-  }
-
-  // A day by itself has no zone; it is only written shorter.
-  const short = new Intl.DateTimeFormat(document.documentElement.lang, { day: "numeric", month: "short", timeZone: "UTC" });
-  for (const time of document.querySelectorAll("time[data-day]")) time.textContent = short.format(new Date(time.dateTime));
+  const { lang } = document.documentElement;
+  const day = new Intl.DateTimeFormat(lang, { dateStyle: "medium" });
+  const hour = new Intl.DateTimeFormat(lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
   window.showTime = (time) => {
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) return;
     time.title = `${at.toISOString().slice(0, 19).replace("T", " ")} UTC`;
-    time.textContent = local(at);
+    time.textContent = `${day.format(at)}, ${hour.format(at)}`;
   };
   for (const time of document.querySelectorAll("time[datetime]:not([data-day])")) showTime(time);
 

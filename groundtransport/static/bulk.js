@@ -19,7 +19,7 @@
     const n = list.matching();
     if (all.checked) return n ? t("All {n} that match are selected", { n }) : t("All that match are selected");
     if (chosen.size === 1) return t("1 selected");
-    return t("{n} selected", { n: chosen.size.toLocaleString() });
+    return t("{n} selected", { n: formatNumber(chosen.size) });
   }
 
   function show() {

@@ -83,7 +83,7 @@
     Object.assign(dialog.dataset, { record: id, version: row.dataset.version, label: row.dataset.label });
     const tag = row.querySelector(".tag");
     dialog.querySelector("[data-detail-name]").replaceChildren(...(tag ? [tag.cloneNode(true), " "] : []), row.dataset.label);
-    const n = (list.table.page.info().start + rowsShown().indexOf(row) + 1).toLocaleString();
+    const n = formatNumber(list.table.page.info().start + rowsShown().indexOf(row) + 1);
     const total = list.matching();
     dialog.querySelector("[data-detail-place]").textContent = " · " + (total ? t("{n} of {total}", { n, total }) : n);
     for (const [name, by] of [["previous", -1], ["next", 1]]) offer(`step=${name}`, neighbor(row, by)?.href);

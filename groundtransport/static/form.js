@@ -46,7 +46,9 @@
   const FOCUS = "groundtransport.focus";
   const focused = sessionStorage.getItem(FOCUS);
   sessionStorage.removeItem(FOCUS);
-  if (focused && !document.querySelector("[data-focus]")) form.querySelector(focused)?.focus();
+  // A link may ask for a field: ".../edit#company_phone1".
+  const asked = fields.find((field) => field.id && field.id === location.hash.slice(1));
+  if (!document.querySelector("[data-focus]")) (focused ? form.querySelector(focused) : asked)?.focus();
 
   function whereItIs(submitter) {
     const { id } = document.activeElement;

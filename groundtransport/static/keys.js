@@ -1,4 +1,4 @@
-// Keys: single ones for the list, which a person can switch off (WCAG 2.1.4), and Ctrl or Command with S for a form.
+// Keys: single ones for the list, which a person can switch off (WCAG 2.1.4), and Ctrl or Command with S for a form and with K for the search of all records.
 (() => {
   const root = document.documentElement;
   const help = document.querySelector("#keys");
@@ -29,10 +29,35 @@
   }
 
   function search() {
-    const field = document.querySelector("#q");
+    const field = document.querySelector("#q") ?? document.querySelector("#search-all");
     field?.focus();
     field?.select();
     return Boolean(field);
+  }
+
+  // Everywhere, and while somebody types, but not behind a dialog.
+  function searchAll(event) {
+    const field = document.querySelector("#search-all");
+    if (!field || document.querySelector("dialog[open]:modal")) return;
+    event.preventDefault();
+    field.focus();
+    field.select();
+  }
+
+  // From the selected rows to what can be done with them.
+  function toActions() {
+    const field = document.querySelector("#several[data-active] [name=action]");
+    field?.focus();
+    return Boolean(field);
+  }
+
+  // In a cell that has a field's name, the form begins at that field.
+  function edit() {
+    const link = rowInUse()?.querySelector("[data-action=edit]");
+    if (!link) return false;
+    const field = document.activeElement.closest("td")?.className.match(/col-(\w+)/)?.[1];
+    location.assign(field && field !== "select" ? `${link.href}#${field}` : link.href);
+    return true;
   }
 
   const inRow = () => !rowInUse() || document.activeElement.closest("a, button, input");
@@ -44,8 +69,9 @@
     ArrowDown: () => rowInUse() !== null && move(1),
     ArrowUp: () => rowInUse() !== null && move(-1),
     Enter: () => !inRow() && press("a[data-view]"),
-    e: () => press("[data-action=edit]"),
+    e: edit,
     x: () => press("input[name=record]"),
+    a: toActions,
     "?": () => {
       help?.showModal();
       return Boolean(help);
@@ -72,8 +98,9 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    const isSave = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "s";
-    if (isSave) save(event);
+    const isCommand = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+    if (isCommand && event.key.toLowerCase() === "s") save(event);
+    if (isCommand && event.key.toLowerCase() === "k") searchAll(event);
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (!isOn() || isTyping(event.target)) return;
     const now = keysNow();

@@ -7,6 +7,7 @@
   const here = listed.dataset.source.split("?")[0];
   const form = document.querySelector("form.filters");
   const pageSize = form.elements.page_size;
+  const sortChoice = form.elements.sort; // for cards, which have no header
   const headers = [...listed.querySelectorAll("thead th")];
   const names = headers.map((header) => header.dataset.name);
   const dialog = document.querySelector("#detail");
@@ -65,6 +66,7 @@
     history[isNew ? "pushState" : "replaceState"](isNew ? null : history.state, "", shown);
     lastStep = step.startsWith("typing") ? step : "";
     step = "replace";
+    sortChoice.value = sortText();
     const create = document.querySelector("[data-create]");
     if (create) create.search = text;
     for (const field of document.querySelectorAll("[name=list_state]")) field.value = text;
@@ -83,14 +85,22 @@
     }
     sizeChosen = params.has("page_size");
     pageSize.value = params.get("page_size") ?? pageSize.dataset.usual;
-    const sort = params.get("sort") ?? "";
-    const index = names.indexOf(sort.replace("-", ""));
-    table.order(index < 0 ? [] : [[index, sort.startsWith("-") ? "desc" : "asc"]]);
-    otherSort = index < 0 ? sort : "";
+    sortBy(params.get("sort") ?? "");
     table.page.len(Number(pageSize.value));
     table.page((Number(params.get("page_no")) || 1) - 1);
     step = "replace";
     table.draw("page");
+  }
+
+  function orderOf(sort) {
+    const index = names.indexOf(sort.replace("-", ""));
+    return index < 0 ? [] : [[index, sort.startsWith("-") ? "desc" : "asc"]];
+  }
+
+  function sortBy(sort) {
+    const wanted = orderOf(sort);
+    table.order(wanted);
+    otherSort = wanted.length ? "" : sort;
   }
 
   const sorted = (params) => {
@@ -218,7 +228,7 @@
       },
       (refusal) => {
         if (refusal.reason === "dropped") return;
-        table.processing(false);
+        listed.setAttribute("aria-busy", "false"); // DataTables waits on for the answer
         document.querySelector("#list-refused").textContent = refusal.message;
         showTrouble({ "signed-out": "signed-out", refused: "list-refused" }[refusal.reason] ?? "list-failed");
         listed.dispatchEvent(new CustomEvent("list:trouble", { detail: refusal.reason }));
@@ -230,11 +240,13 @@
   function keepFocus(draw) {
     const used = document.activeElement;
     const button = used?.dataset.dtIdx;
+    const pager = [...document.querySelectorAll(".dt-paging")].findIndex((one) => one.contains(used));
     const row = used?.closest("#records tbody tr")?.sectionRowIndex;
     draw();
     if (button !== undefined) {
-      const again = document.querySelector(`.dt-paging [data-dt-idx="${button}"]:not([aria-disabled=true])`);
-      (again ?? document.querySelector(".dt-paging [aria-current]"))?.focus();
+      const made = document.querySelectorAll(".dt-paging")[pager];
+      const again = made.querySelector(`[data-dt-idx="${button}"]:not([aria-disabled=true])`);
+      (again ?? made.querySelector("[aria-current]"))?.focus();
     } else if (row !== undefined) {
       const rows = listed.tBodies[0].rows;
       (rows[Math.min(row, rows.length - 1)]?.querySelector("a[data-view]") ?? form.elements.q).focus();
@@ -261,7 +273,7 @@
     const show = (value, type, row, meta) => {
       if (type !== "display") return isData ? value : "";
       if (!("id" in row)) return copyOf(served[meta.row].cells[meta.col]); // as the server rendered it
-      const linked = row.company_name && names.includes("company_name") ? "company_name" : firstColumn;
+      const linked = row[rows.labelField] && names.includes(rows.labelField) ? rows.labelField : names.includes("airport_name") ? "airport_name" : firstColumn;
       return rows.cell(header, value, row, form, name === linked);
     };
     const className = name === "actions" ? name : `col-${name}`;
@@ -278,18 +290,17 @@
 
   // The start
 
-  function order() {
-    const sort = listed.dataset.sortedBy;
-    const index = names.indexOf(sort.replace("-", ""));
-    return index < 0 ? [] : [[index, sort.startsWith("-") ? "desc" : "asc"]];
+  for (const link of listed.querySelectorAll("thead a")) {
+    link.parentElement.setAttribute("aria-label", link.textContent);
+    link.parentElement.replaceChildren(link.textContent);
   }
-
-  for (const link of listed.querySelectorAll("thead a")) link.parentElement.replaceChildren(link.textContent);
-  document.querySelector("[data-plain]")?.remove();
+  const sizeField = document.querySelector("[data-page-size]");
+  for (const plain of document.querySelectorAll("[data-plain]")) plain.remove();
   listed.setAttribute("role", "table");
   for (const part of [listed.tHead, listed.tBodies[0]]) part.setAttribute("role", "rowgroup");
   for (const row of listed.rows) keepRoles(row);
 
+  const pages = { paging: { firstLast: false, buttons: 5 } };
   DataTable.ext.errMode = "none"; // never an alert; the banners speak
   const { start, length, filtered, total } = listed.dataset;
   const table = new DataTable(listed, {
@@ -299,14 +310,16 @@
     displayStart: Number(start),
     pageLength: Number(length),
     columns: headers.map(column),
-    order: order(),
+    order: orderOf(listed.dataset.sortedBy),
     orderMulti: false,
     autoWidth: false,
+    formatNumber,
     createdRow: keepRoles,
-    layout: { topStart: null, topEnd: null, bottomStart: "info", bottomEnd: { paging: { firstLast: false, buttons: 5 } } },
+    layout: { topStart: "info", topEnd: pages, bottomStart: ["info", () => sizeField], bottomEnd: pages },
     infoCallback: (settings, start, end, max, number, text) => {
-      if (isUncounted) return isEnd || end < start ? t("Counting was stopped") : t("Showing {start} to {end}; counting was stopped", { start, end });
-      return isGuessed ? t("Showing {start} to {end} of about {number}", { start, end, number: number.toLocaleString("en") }) : text;
+      const shown = { start: formatNumber(start), end: formatNumber(end) };
+      if (isUncounted) return isEnd || end < start ? t("Counting was stopped") : t("Showing {start} to {end}; counting was stopped", shown);
+      return isGuessed ? t("Showing {start} to {end} of about {number}", { ...shown, number: formatNumber(number) }) : text;
     },
     language: {
       info: t("Showing _START_ to _END_ of _TOTAL_"),
@@ -323,6 +336,17 @@
       },
     },
   });
+
+  // A header is announced by its label; the text beside the button that sorts would be read once more.
+  for (const title of listed.querySelectorAll("th[aria-label] .dt-column-title")) title.setAttribute("aria-hidden", "true");
+
+  // Two landmarks of one name could not be told apart.
+  const pagers = document.querySelectorAll(".dt-paging nav");
+  for (const [index, name] of [t("Pages, above the list"), t("Pages")].entries()) pagers[index].setAttribute("aria-label", name);
+
+  // What the rows are is said once.
+  const told = document.querySelector(".dt-info");
+  for (const name of ["role", "aria-live"]) told.removeAttribute(name);
 
   table.on("order", () => {
     if (table.order().length) otherSort = "";
@@ -346,11 +370,16 @@
   };
   form.addEventListener("input", ({ target }) => {
     clearTimeout(timer);
-    if (target !== pageSize) timer = setTimeout(search, target.matches("select") ? 0 : TYPING, `typing ${target.name}`);
+    if (target !== sortChoice) timer = setTimeout(search, target.matches("select") ? 0 : TYPING, `typing ${target.name}`);
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     search("submit");
+  });
+  sortChoice.addEventListener("change", () => {
+    sortBy(sortChoice.value);
+    step = "table";
+    table.draw();
   });
   pageSize.addEventListener("change", () => {
     sizeChosen = true;
@@ -360,9 +389,10 @@
     prefer("page_size", pageSize.value);
   });
   document.querySelector("#list-failed button").addEventListener("click", () => table.draw("page"));
+  listed.addEventListener("list:again", () => table.draw("page"));
 
   // Return how many records match, in words; "" where they were not counted.
-  const matching = () => (isUncounted ? "" : table.page.info().recordsDisplay.toLocaleString());
+  const matching = () => (isUncounted ? "" : formatNumber(table.page.info().recordsDisplay));
 
   window.list = { matching, table, listed, here, state, address, filters, back };
   showState();
@@ -370,7 +400,8 @@
   // What was just saved, or asked for, is in view.
   const found = listed.querySelector("tbody tr[aria-current]");
   if (found && !dialog.dataset.record) {
-    found.scrollIntoView({ block: "center", behavior: "instant" });
-    found.querySelector("a[data-view]").focus({ preventScroll: true });
+    const link = found.querySelector("a[data-view]");
+    link.scrollIntoView({ block: "center" });
+    link.focus({ preventScroll: true });
   }
 })();

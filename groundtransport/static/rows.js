@@ -67,17 +67,20 @@
     airport: (value, words) =>
       together(element("span", { class: "tag", translate: "no" }, marked(value.slice(-4, -1), words)), " ", marked(value.slice(0, -6), words)),
     phone: (value, words) => element("a", { href: telephone(value) }, marked(value, words, true)),
+    display: (value, words, label, text) => marked(text, words),
     choice: (value, words, label) => element("span", { class: `badge status-${value}` }, label(value)),
   };
 
-  const labelOf = (row) => row.company_name || row.airport_name;
+  // The field that the kind declares as its label; not each has one.
+  const labelField = document.querySelector("#records")?.dataset.labelField;
+  const labelOf = (row) => row[labelField] || row.airport_name;
 
   function actions(row) {
     const one = { name: labelOf(row) };
     const words = { view: t("View"), edit: t("Edit"), delete: t("Delete") };
     const labels = { view: t("View {name}", one), edit: t("Edit {name}", one), delete: t("Delete {name}", one) };
     const links = Object.entries(row.actions).map(([name, address]) => {
-      const link = element("a", { href: address, "data-action": name, "aria-label": labels[name] }, words[name]);
+      const link = element("a", { href: address, "data-action": name, title: words[name], "aria-label": labels[name] }, words[name]);
       if (name === "view") link.setAttribute("data-view", "");
       return link;
     });
@@ -95,11 +98,12 @@
     const { name, shownAs: manner } = header.dataset;
     if (name === "actions") return actions(row);
     if (name === "select") return box(row);
-    if (!value) return document.createTextNode("");
+    if (value === null || value === "") return document.createTextNode("");
     const label = (code) => [...form.elements[name].options].find((one) => one.value === code)?.text ?? code;
-    const shown = shownAs[manner](value, terms(header, form), label);
-    return isLink && manner !== "phone" ? element("a", { href: row.actions.view, "data-view": row.actions.view }, shown) : shown;
+    const shown = shownAs[manner](value, terms(header, form), label, row.display?.[name]);
+    if (manner === "phone") return shown;
+    return isLink ? element("a", { class: "line", href: row.actions.view, "data-view": row.actions.view }, shown) : element("span", { class: "line" }, shown);
   }
 
-  window.rows = { cell, labelOf, together };
+  window.rows = { cell, labelField, labelOf, together };
 })();

@@ -12,6 +12,7 @@
   if (form) form.before(banner);
   else document.querySelector("#messages").after(banner);
   let trouble = ""; // what the banner is about
+  let isLooking = false; // two signs of a sign-in may come at once
   let afterwards = null; // the save that waits for a sign-in
   let timer = 0;
 
@@ -129,19 +130,23 @@
     }
   }
 
-  // After a sign-in in another tab; a save that waited for it goes on.
+  // After a sign-in in another tab; a save that waited for it goes on, and a list that could not be loaded is.
   async function lookAgain() {
-    if (document.hidden || trouble !== "signed-out") return;
+    if (trouble !== "signed-out" || isLooking) return;
+    isLooking = true;
     try {
       const session = await asked();
       if (trouble !== "signed-out") return;
       if (!form) {
         take(session);
         show("again", t("You are signed in again."));
+        records?.dispatchEvent(new CustomEvent("list:again"));
       } else if (session.user !== form.dataset.user) askWho(session.user);
       else retry();
     } catch {
       // Still signed out, or away: the banner says so.
+    } finally {
+      isLooking = false;
     }
   }
 
@@ -164,9 +169,19 @@
     }
   }
 
+  // The list tells by itself that it could not be loaded.
+  const records = document.querySelector("#records");
+  records?.addEventListener("list:trouble", ({ detail }) => {
+    if (detail === "signed-out") show("signed-out", "");
+  });
+
   window.presence = { ready };
   addEventListener("focus", lookAgain);
-  document.addEventListener("visibilitychange", lookAgain);
+  document.addEventListener("visibilitychange", () => document.hidden || lookAgain());
+  // Each page of somebody who is signed in tells the other tabs: they need not be looked at to know.
+  const tabs = new BroadcastChannel("groundtransport.signed-in");
+  tabs.addEventListener("message", lookAgain);
+  tabs.postMessage("");
   // A form may have come back from the browser's memory: its server is asked.
   if (form) asked().then((session) => plan(session.left), () => (timer = setTimeout(look, AHEAD)));
   else plan(Number(document.body.dataset.signedInFor) * 1_000);

@@ -6,7 +6,9 @@
   if (!place) return;
 
   const airport = form.elements.airport_name;
-  const known = [...form.querySelectorAll("[name=company_name], [type=tel], [inputmode=url]")];
+  const known = [...form.querySelectorAll("[type=tel], [inputmode=url]")];
+  const label = form.elements[place.dataset.labelField];
+  if (label && !known.includes(label)) known.unshift(label);
   let asking = new AbortController();
   let timer = 0;
   let shown = place.textContent.trim();

@@ -1,1 +1,1 @@
-"""Records from elsewhere: through the same schema and the same writer as a form's, so they are audited."""
+"""The import of records. It uses the schema and the writer of the forms, so imports are validated and audited."""

@@ -1,4 +1,4 @@
-"""CSV files as people have them: with a BOM, with semicolons, with bad bytes, with lines that are too long."""
+"""Read CSV files with a BOM, other delimiters, invalid UTF-8 or overlong lines; write the file of refused rows."""
 
 import csv
 from collections.abc import Collection, Iterator
@@ -12,11 +12,14 @@ ERROR = "error"
 
 
 class BadFile(ValueError):
-    """The file cannot be read as records; the message says why."""
+    """The file cannot be read as records; the message gives the reason."""
 
 
 def find_columns(file: Path, known: Collection[str]) -> tuple[list[str], str]:
-    """Return the header and the delimiter that fits it; raise BadFile when it lacks ``airport_name``."""
+    """Return the column names and the delimiter, the one that gives most of the ``known`` names.
+
+    Raise BadFile if there is no column ``airport_name``.
+    """
     with open_text(file) as lines:
         header = lines.readline()
     best: list[str] = []
@@ -31,17 +34,18 @@ def find_columns(file: Path, known: Collection[str]) -> tuple[list[str], str]:
 
 
 def open_text(file: Path) -> TextIO:
-    # Bad bytes are kept as surrogates, so that one bad row does not end the reading.
+    """Open a file as UTF-8. Invalid bytes become surrogates, so that only the rows that contain them are refused."""
     return file.open(encoding="utf-8-sig", errors="surrogateescape", newline="")
 
 
 def count_lines(file: Path) -> int:
+    """Return the number of lines, for a progress bar."""
     with file.open("rb") as content:
         return sum(block.count(b"\n") for block in iter(lambda: content.read(1 << 20), b"")) + 1
 
 
 class Rows:
-    """The rows of a file after its header, as mappings; ``line`` is the line last read."""
+    """Iterator over the rows after the header, as mappings. ``line`` is the number of the last line read."""
 
     def __init__(self, file: Path, columns: list[str], delimiter: str) -> None:
         self.file, self.columns, self.delimiter = file, columns, delimiter
@@ -58,7 +62,7 @@ class Rows:
 
 
 class BadRows:
-    """The file of rows that were refused, with an ``error`` column; made when the first comes."""
+    """A CSV file of refused rows with a column ``error``, created with the first row."""
 
     def __init__(self, file: Path, columns: list[str]) -> None:
         self.file = file

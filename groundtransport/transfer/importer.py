@@ -1,4 +1,4 @@
-"""Rows of text into records. It knows no file format and no terminal."""
+"""Create records from rows of texts, independently of the file format and of the user interface."""
 
 import logging
 import re
@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from groundtransport.airports import lookup
 from groundtransport.airports.models import Airport
-from groundtransport.airports.names import code_of
+from groundtransport.airports.names import bracketed, code_of
 from groundtransport.db import bulk_engine, read_engine, transaction
 from groundtransport.events import Actor
 from groundtransport.i18n import translated
@@ -27,16 +27,18 @@ from groundtransport.records.writer import Writer
 
 log = logging.getLogger(__name__)
 
-CHUNK = 2_000  # rows a transaction: few enough that others can write in between
-SCHEMAS = 1_000  # airports whose bound schema is kept
+CHUNK = 2_000  # rows per transaction; other writers wait for one transaction at most
+SCHEMAS = 1_000  # size of the cache of bound schemas
 
-_BAD_BYTES = re.compile("[\udc80-\udcff]")  # as they were read: see csvfile.open_text
+_BAD_BYTES = re.compile("[\udc80-\udcff]")  # surrogates: see csv_file.open_text
 
 Row = Mapping[str, str]
 
 
 @dataclass
 class Counts:
+    """The numbers of created and refused rows and of doubtful values, and the first warning."""
+
     created: int = 0
     refused: int = 0
     doubtful: int = 0
@@ -44,42 +46,45 @@ class Counts:
 
 
 class Importer:
-    """Creates records of one kind from rows that map field names to texts; unknown names are ignored."""
+    """Creates records of one kind from rows, which map field names to texts. Unknown names are ignored."""
 
     def __init__(self, registry: Registry, kind: Kind, actor: Actor) -> None:
         self.registry, self.kind, self.actor = registry, kind, actor
         self.counts = Counts()
         self._schemas: dict[str, colander.MappingSchema] = {}
-        self._dbsession: Session | None = None  # of the chunk at hand
-        phonenumbers.enable_pattern_cache()  # a file of the whole world needs more patterns than Python keeps
+        self._dbsession: Session | None = None  # of the chunk that is read
+        phonenumbers.enable_pattern_cache()  # a worldwide file needs more patterns than the cache of ``re`` holds
 
     def run(self, rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
-        """Create a record of each row; yield every row with "" or with what is wrong with it.
+        """Create a record from each row; yield each row with its error message, "" if it was created.
 
-        While the database writes rows, a second thread reads the next ones: it takes ``rows`` further.
+        A second thread reads and validates the next chunk while the database writes the current one, so ``rows`` is
+        advanced by that thread.
         """
         rows = iter(rows)
         with ThreadPoolExecutor(1) as reader:
             ahead = reader.submit(self._read_chunk, rows)
-            while outcome := ahead.result():
+            while chunk := ahead.result():
                 ahead = reader.submit(self._read_chunk, rows)
-                good = [values for _, _, values in outcome if values is not None]
+                valid = [values for _, _, values in chunk if values is not None]
                 with transaction(bulk_engine(self.registry["engine"])) as dbsession:
-                    Writer(dbsession, self.registry.notify, self.kind, self.actor).create_all(good)
-                self.counts.created += len(good)
-                self.counts.refused += len(outcome) - len(good)
-                yield from ((row, error) for row, error, _ in outcome)
+                    Writer(dbsession, self.registry.notify, self.kind, self.actor).create_all(valid)
+                self.counts.created += len(valid)
+                self.counts.refused += len(chunk) - len(valid)
+                yield from ((row, error) for row, error, _ in chunk)
 
     def _read_chunk(self, rows: Iterator[Row]) -> list[tuple[Row, str, dict[str, Any] | None]]:
-        """Return the next rows, each with what is wrong with it and its values."""
+        """Return the next CHUNK rows, each with its error message and its values."""
         with Session(read_engine(self.registry["engine"])) as self._dbsession:
             return [(row, *self._read(row)) for row in islice(rows, CHUNK)]
 
     def _read(self, row: Row) -> tuple[str, dict[str, Any] | None]:
-        """Return "" and a row's values, or what is wrong with it and None."""
+        """Return "" and the values of a valid row, or an error message and None."""
         texts = {name: row[name] for name in self.kind.fields if row.get(name)}
         if any(_BAD_BYTES.search(text) for text in texts.values() if not text.isascii()):
             return "The row is not valid UTF-8.", None
+        if airport_name := texts.get("airport_name"):
+            texts["airport_name"] = bracketed(airport_name)
         schema = self._schema_at(texts.get("airport_name", ""))
         try:
             values = values_of(schema.bindings["place"], schema.deserialize(texts))
@@ -91,10 +96,10 @@ class Importer:
         return "", values
 
     def _schema_at(self, airport_name: str) -> colander.MappingSchema:
-        """Return the schema of a record at that airport. The last thousand are kept: binding takes long."""
+        """Return the schema bound to an airport. The last SCHEMAS are cached, because binding is slow."""
         key = code_of(airport_name) or ""
         schema = self._schemas.pop(key, None) or self._bind(airport_name)
-        self._schemas[key] = schema  # the newest last
+        self._schemas[key] = schema  # moves it to the end: the oldest is first
         if len(self._schemas) > SCHEMAS:
             del self._schemas[next(iter(self._schemas))]
         return schema

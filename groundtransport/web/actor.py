@@ -1,4 +1,4 @@
-"""Who does it, as the events carry it."""
+"""The actor of a request, for the record events."""
 
 from pyramid.request import Request
 
@@ -7,6 +7,6 @@ from groundtransport.web.client import client_ip_of
 
 
 def actor_of(request: Request) -> Actor:
-    """Return the signed-in person of a request as the actor of its changes."""
+    """Return the signed-in user of a request as the actor of its changes."""
     identity = request.identity
     return Actor(identity.name, identity.user_id, request.id, client_ip_of(request))

@@ -1,4 +1,4 @@
-"""Errors as answers: a page in the layout, or problem details (RFC 9457) for who prefers JSON. Never a trace."""
+"""Error responses: an HTML page, or problem details (RFC 9457) for clients that prefer JSON. Never a traceback."""
 
 import logging
 from http import HTTPStatus
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 HTML, JSON, PROBLEM = "text/html", "application/json", "application/problem+json"
 RETRY_AFTER = 5  # seconds
 
-# On a page for people; a program gets the phrase of the standard.
+# Titles of error pages; problem details use the phrase of the HTTP standard.
 TITLES = {
     400: _("Not understood"),
     404: _("Nothing here"),
@@ -45,7 +45,7 @@ MESSAGES = {
     500: _("Something went wrong on our side. Nothing was changed."),
     503: _("The database cannot be reached just now. Nothing was changed. Please try again in a moment."),
 }
-# In place of those, when it may have been stored.
+# Messages used instead if the change may be stored.
 UNKNOWN = {
     500: _("Something went wrong on our side. Your change may have been saved: look before you make it again."),
     503: _(
@@ -56,22 +56,26 @@ UNKNOWN = {
 
 
 def prefers_json(request: Request) -> bool:
-    """Whether ``Accept`` ranks JSON above HTML. ``X-Requested-With`` decides nothing."""
+    """Return True if ``Accept`` ranks JSON above HTML. ``X-Requested-With`` is ignored."""
     offers = request.accept.acceptable_offers([HTML, JSON, PROBLEM])
     return bool(offers) and offers[0][0] != HTML
 
 
 def problem(request: Request, status: int, detail: str, **members: Any) -> Response:
-    """Return problem details (RFC 9457) with the request's id as ``instance``."""
-    told = request.translate(detail)
-    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": told}
+    """Return problem details (RFC 9457) with the request id as ``instance`` and ``members`` as further members."""
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": request.translate(detail),
+    }
     response = Response(status=status, json_body={**body, "instance": f"urn:request:{request.id}", **members})
     response.content_type = PROBLEM
     return response
 
 
 def error(request: Request, status: int, detail: str = "") -> Response:
-    """Return the answer to an error in the form that the client prefers."""
+    """Return an error response in the format that the client prefers; ``detail`` defaults to the status's message."""
     request.session.take_back_messages()
     detail = request.translate(detail or MESSAGES.get(status, HTTPStatus(status).phrase))
     if prefers_json(request):
@@ -84,16 +88,17 @@ def error(request: Request, status: int, detail: str = "") -> Response:
 
 @exception_view_config(HTTPException)
 def http_error(exception: HTTPException, request: Request) -> Response:
+    """Return an error response for a raised HTTP exception; a redirect is returned as it is."""
     if exception.status_int < 400:
         return exception
-    # Pyramid's words for a bad token are for programmers.
+    # Pyramid's message for a bad CSRF token is written for programmers.
     detail = "" if isinstance(exception, BadCSRFToken) else exception.detail or ""
     return error(request, exception.status_int, detail)
 
 
 @notfound_view_config()
 def not_found(exception: HTTPNotFound, request: Request) -> Response:
-    """404, or 405 where the address exists and only the method is wrong."""
+    """Return a 404; a 405 if the URL has a view for another method."""
     allowed = allowed_methods(request)
     if allowed and request.method not in allowed:
         response = error(request, HTTPMethodNotAllowed.code)
@@ -103,7 +108,7 @@ def not_found(exception: HTTPNotFound, request: Request) -> Response:
 
 
 def allowed_methods(request: Request) -> set[str]:
-    """Return the methods that the views of this context and name answer; none where there is no such view."""
+    """Return the methods of the views of the request's context and view name; an empty set without such a view."""
     context, name = getattr(request, "context", None), getattr(request, "view_name", None)
     if context is None or name is None or request.subpath:
         return set()
@@ -112,8 +117,8 @@ def allowed_methods(request: Request) -> set[str]:
 
 @forbidden_view_config()
 def forbidden(exception: HTTPForbidden, request: Request) -> Response:
-    """To the sign-in page, which says what is missing."""
-    permission = getattr(exception.result, "permission", "")  # a Denied is falsy: ask for its attribute only
+    """Redirect to the sign-in page, which names the missing permission."""
+    permission = getattr(exception.result, "permission", "")  # a Denied is falsy, so do not test it
     return HTTPSeeOther(sign_in_url(request, missing=str(permission)))
 
 
@@ -121,26 +126,28 @@ def forbidden(exception: HTTPForbidden, request: Request) -> Response:
 @exception_view_config(InterfaceError)
 @exception_view_config(TimeoutError)
 def database_away(exception: Exception, request: Request) -> Response:
-    log.error("request %s: database: %s", request.id, exception)
-    response = _after(exception, request, 503)
+    """Return a 503 with Retry-After: the database does not answer."""
+    log.error("request %s: database error: %s", request.id, exception)
+    response = _error_after_write(exception, request, 503)
     response.headers["Retry-After"] = str(RETRY_AFTER)
     return response
 
 
 @exception_view_config(DBAPIError)
 def database_error(exception: DBAPIError, request: Request) -> Response:
-    """503 when the connection was lost or thrown away by it, as that of a server that only reads; else 500."""
+    """Return a 503 if the error ended the connection, as a lost server or a read-only one does; else a 500."""
     return (database_away if exception.connection_invalidated else last_resort)(exception, request)
 
 
 @exception_view_config(Exception)
 def last_resort(exception: Exception, request: Request) -> Response:
+    """Log an unexpected exception and return a 500."""
     log.error("request %s failed", request.id, exc_info=exception)
-    return _after(exception, request, 500)
+    return _error_after_write(exception, request, 500)
 
 
-def _after(exception: Exception, request: Request, status: int) -> Response:
-    """Return the answer to an error; one that says more than "nothing was changed" where that may not be true."""
+def _error_after_write(exception: Exception, request: Request, status: int) -> Response:
+    """Return an error response that says whether the change may be stored."""
     if not may_be_stored(vars(request).get("dbsession"), exception):
         return error(request, status)
     if prefers_json(request):

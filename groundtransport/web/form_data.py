@@ -1,4 +1,4 @@
-"""Form fields as they came over the wire: each once, and text."""
+"""Reading the text fields of a submitted form."""
 
 from collections.abc import Iterable
 
@@ -9,8 +9,11 @@ from groundtransport.i18n import _
 
 
 def submitted(request: Request, names: Iterable[str]) -> dict[str, str]:
-    """Return those of ``names`` that the form holds; raise HTTPBadRequest for one sent twice or as a file."""
-    found = {}
+    """Return the submitted values of the fields ``names``, without absent ones.
+
+    Raise HTTPBadRequest if a field was sent twice or as a file.
+    """
+    fields = {}
     for name in names:
         values = request.POST.getall(name) if len(request.POST) else []
         if len(values) > 1:
@@ -18,5 +21,5 @@ def submitted(request: Request, names: Iterable[str]) -> dict[str, str]:
         if values and not isinstance(values[0], str):
             raise HTTPBadRequest(_("The field ${name} holds a file where a text belongs.", mapping={"name": name}))
         if values:
-            found[name] = values[0]
-    return found
+            fields[name] = values[0]
+    return fields

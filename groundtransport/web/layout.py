@@ -1,4 +1,4 @@
-"""What the templates know besides a view's own values: the person, the kinds, the static files."""
+"""Values that every template gets besides those of its view: the user, the kinds, the URLs of static files."""
 
 from functools import partial
 from typing import Any
@@ -7,16 +7,31 @@ from pyramid.events import BeforeRender
 
 from groundtransport.db import now
 from groundtransport.i18n import _
-from groundtransport.security import Role
+from groundtransport.security import Permission, Role
 from groundtransport.web import static
 from groundtransport.web.urls import page_url, segments
 
 DATA = {"json", "rows"}  # renderers without a template
 ROLES = {Role.VIEWER: _("viewer"), Role.EDITOR: _("editor"), Role.ADMINISTRATOR: _("administrator")}
 
+# Messages for a user who lacks a permission.
+DENIALS = {
+    Permission.VIEW: _("Your role does not allow you to see the records and the activity log."),
+    Permission.CREATE: _("Your role does not allow you to create records."),
+    Permission.EDIT: _("Your role does not allow you to edit records."),
+    Permission.DELETE: _("Your role does not allow you to delete records."),
+    Permission.RESTORE: _("Your role does not allow you to restore records."),
+    Permission.USERS_READ: _("Your role does not allow you to see the users and their sessions."),
+    Permission.USERS: _("Your role does not allow you to add or change users."),
+    Permission.SECURITY: _("Your role does not allow you to see the security log."),
+    Permission.OWN_READ: _("Your role does not allow you to see this page of your account."),
+    Permission.OWN: _("Your role does not allow you to change your account."),
+}
+DENIAL = _("Your role does not allow you to see this page.")
+
 
 def add_globals(event: BeforeRender) -> None:
-    """Add what the layout needs. It must not query: an error page is rendered when the database is away, too."""
+    """Add the values of the layout. No queries: error pages are rendered when the database does not answer, too."""
     request: Any = event.get("request")
     if request is None or event["renderer_name"] in DATA:
         return

@@ -1,6 +1,8 @@
-"""The gate of ``/admin``: nobody gets past it, to whatever address and by whatever method, without a sign-in.
+"""Tween that redirects requests below ``/admin`` to the sign-in, for every path and method.
 
-It also reads the request's text once, so that a broken encoding is a 400 and no view's surprise.
+It also decodes the request once, so that a bad encoding gives a 400 instead of an error in a view. Before that it
+rejects bodies that are too large for anonymous clients, and multipart forms at paths where no view reads one, because
+parsing those can take seconds.
 """
 
 import re
@@ -14,81 +16,105 @@ from pyramid.response import Response
 
 from groundtransport.i18n import _
 from groundtransport.security import Identity
+from groundtransport.settings import ANONYMOUS_BODY_LIMIT
 from groundtransport.web.form_limits import check_shape
+from groundtransport.web.request_guard import check_size
 from groundtransport.web.urls import segments, sign_in_url
 
 _CHARSET = re.compile(r"charset\s*=\s*\"?([^\s;\"]*)", re.IGNORECASE)
+MULTIPART = "multipart/form-data"
 PROFILE = ("admin", "profile")
 SECOND_FACTOR = (*PROFILE, "second-factor")
 Handler = Callable[[Request], Response]
 
 
 def tween(handler: Handler, registry: Registry) -> Handler:
-    def gate(request: Request) -> Response:
+    def require_login(request: Request) -> Response:
         if is_inside(request):
             identity = request.session.identity
             if identity is None:
                 return HTTPSeeOther(sign_in_url(request))
             if not may_pass(identity, segments(request)):
-                return HTTPSeeOther(request.application_url + "/".join(("", *first_of_all(identity))))
+                return HTTPSeeOther(request.application_url + "/".join(("", *mandatory_page(identity))))
+        else:
+            check_size(request, ANONYMOUS_BODY_LIMIT)
         check_encoding(request)
         return handler(request)
 
-    return gate
+    return require_login
 
 
 def is_inside(request: Request) -> bool:
-    """Whether the address is ``/admin`` or below it; asked of the raw path, which may not be text at all."""
+    """Return True if the path is ``/admin`` or below it. The path may be invalid UTF-8."""
     return segments(request)[:1] == ("admin",)
 
 
-def first_of_all(identity: Identity) -> tuple[str, ...]:
-    """Return where a person must go before anything else opens; () where everything is open."""
+def mandatory_page(identity: Identity) -> tuple[str, ...]:
+    """Return the path of the page that the user must complete first, as segments; () if there is none."""
     if identity.must_change_password:
         return PROFILE
     return SECOND_FACTOR if identity.must_enrol else ()
 
 
 def may_pass(identity: Identity, path: tuple[str, ...]) -> bool:
-    first = first_of_all(identity)
+    """Return True if the user may open the path: every path, or only the mandatory page (and what is below it)."""
+    first = mandatory_page(identity)
     return path == first or (first == SECOND_FACTOR and path[:3] == first) or not first
 
 
 def check_encoding(request: Request) -> None:
-    """Raise HTTPBadRequest for a path, query or form that is not UTF-8; HTTPUnsupportedMediaType for a packed one."""
+    """Raise HTTPBadRequest for a path, query or form that is not UTF-8.
+
+    Raise HTTPUnsupportedMediaType for a compressed body, and for a multipart form at a path where no view reads one.
+    """
     if request.headers.get("Content-Encoding", "identity").lower() != "identity" and request.content_length:
         raise HTTPUnsupportedMediaType(_("The service reads no compressed requests."))
     try:
-        request.path_info  # noqa: B018  # reading it decodes it
-        request.GET  # noqa: B018  # the same
+        request.path_info  # noqa: B018  # decodes the path
+        request.GET  # noqa: B018  # decodes the query
         unquote_to_bytes(request.query_string).decode()
         check_charset(request.headers.get("Content-Type", ""))
+        if request.content_type == MULTIPART and not accepts_multipart(request):
+            raise HTTPUnsupportedMediaType(_("No form with files is read at this address."))
         check_shape(request)
-        if request.content_type in ("", "application/x-www-form-urlencoded"):  # WebOb reads either as a form
+        if request.content_type in ("", "application/x-www-form-urlencoded"):  # WebOb parses both as a form
             unquote_to_bytes(request.body).decode()
-        elif request.content_type == "multipart/form-data":
+        elif request.content_type == MULTIPART:
             check_parts(request)
     except (UnicodeError, ValueError, LookupError):
         raise HTTPBadRequest(_("The request is not valid UTF-8.")) from None
 
 
+def accepts_multipart(request: Request) -> bool:
+    """Return True if a view with the option ``accept_multipart`` has this path."""
+    path = segments(request)
+    return any(matches(path, pattern) for pattern in request.registry["multipart_paths"])
+
+
+def matches(path: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    """Return True if the segments of a path equal those of the pattern, where ``*`` matches any segment."""
+    return len(path) == len(pattern) and all(
+        expected in ("*", segment) for segment, expected in zip(path, pattern, strict=True)
+    )
+
+
 def check_charset(content_type: str) -> None:
-    """Raise UnicodeError for a form in an encoding other than UTF-8."""
-    stated = _CHARSET.search(content_type)
-    if stated and stated[1].lower() not in ("utf-8", "utf8"):
+    """Raise UnicodeError if the Content-Type header names a charset other than UTF-8."""
+    charset = _CHARSET.search(content_type)
+    if charset and charset[1].lower() not in ("utf-8", "utf8"):
         raise UnicodeError
 
 
 def check_parts(request: Request) -> None:
-    """Raise UnicodeError for a text that is not UTF-8; of a file, whose bytes are its own, nothing is asked.
+    """Raise UnicodeError if a text field of a multipart form is not UTF-8; files may hold any bytes.
 
-    WebOb reads a part in the encoding that it states, and raises LookupError for one that there is not.
+    WebOb decodes each part with the charset of that part's headers; raise LookupError for an unknown charset.
     """
     values = list(request.POST.values())
     for value in values:
         if isinstance(value, str):
-            value.encode()  # UTF-7 and its like can spell half a character
+            value.encode()  # UTF-7, for one, can encode a lone surrogate
     if all(isinstance(value, str) for value in values):
         request.body.decode()
     elif any("\ufffd" in value for value in values if isinstance(value, str)):
-        raise UnicodeError  # WebOb puts it where a text is not UTF-8
+        raise UnicodeError  # WebOb's replacement for invalid UTF-8

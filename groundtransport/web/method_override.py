@@ -1,4 +1,4 @@
-"""HTML forms can only GET and POST: the body field ``_method`` makes a POST the PUT or DELETE it stands for."""
+"""Tween that turns a POST with the form field ``_method`` into PUT or DELETE; HTML forms can only GET and POST."""
 
 from collections.abc import Callable
 
@@ -13,9 +13,9 @@ FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 def tween(handler: Handler, registry: Registry) -> Handler:
     def override(request: Request) -> Response:
         if request.method == "POST" and request.content_type in FORMS:
-            meant = request.POST.getall("_method")
-            if meant in (["PUT"], ["DELETE"]):
-                request.method = meant[0]
+            methods = request.POST.getall("_method")
+            if methods in (["PUT"], ["DELETE"]):
+                request.method = methods[0]
         return handler(request)
 
     return override

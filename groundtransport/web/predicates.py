@@ -1,4 +1,4 @@
-"""The ``ajax`` view predicate: the query's ``ajax`` selects JSON; no header does."""
+"""View predicate ``ajax``: the query parameter ``ajax`` selects the JSON view; headers do not."""
 
 from typing import Any
 
@@ -6,19 +6,21 @@ from pyramid.request import Request
 
 
 def asks_for_json(request: Request) -> bool:
-    """Whether ``ajax`` stands in the query, once, with any value but ``0`` and ``false``."""
+    """Return True if the query has ``ajax`` exactly once, with a value other than ``0`` and ``false``."""
     values = request.GET.getall("ajax")
     return len(values) == 1 and values[0].lower() not in ("0", "false")
 
 
 class Ajax:
-    def __init__(self, wanted: bool, info: Any) -> None:  # noqa: FBT001  # Pyramid's protocol
-        self.wanted = wanted
+    """The predicate ``ajax=True`` or ``ajax=False`` of a view."""
+
+    def __init__(self, value: bool, info: Any) -> None:  # noqa: FBT001  # Pyramid's protocol
+        self.value = value
 
     def text(self) -> str:
-        return f"ajax = {self.wanted}"
+        return f"ajax = {self.value}"
 
     phash = text
 
     def __call__(self, context: Any, request: Request) -> bool:
-        return asks_for_json(request) is self.wanted
+        return asks_for_json(request) is self.value

@@ -1,6 +1,6 @@
-"""The outermost tween: who we are asked as, what may come in, and what every answer carries.
+"""Outermost tween: checks the host, the request line and the size of a request, and sets the response headers.
 
-Whatever goes wrong further in leaves here as an error page in the house's layout.
+It turns every exception of the inner layers into an error page.
 """
 
 import logging
@@ -27,9 +27,9 @@ _HOST = re.compile(r"(?P<name>[a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.A
 
 _ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://(?P<host>[^/?#]*)", re.IGNORECASE | re.ASCII)
 
-BEGAN = "groundtransport.began"  # of the environ
+BEGAN = "groundtransport.began"  # key in the WSGI environ: time.monotonic() of the request's first attempt
 
-# anchors: OWASP ASVS 5.0 V3.4; no inline script or style anywhere, so no 'unsafe-' word is needed.
+# As OWASP ASVS 5.0 V3.4 demands. No page has inline scripts or styles, so no 'unsafe-' keyword is needed.
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
@@ -42,7 +42,7 @@ HEADERS = {
 }
 
 
-KEPT = (200, 206, 304)  # of a static file, a browser may keep these
+CACHEABLE = (200, 206, 304)  # statuses of a static file that browsers may cache
 
 
 def tween(handler: Handler, registry: Registry) -> Handler:
@@ -50,11 +50,11 @@ def tween(handler: Handler, registry: Registry) -> Handler:
 
     def guard(request: Request) -> Response:
         request.id = secrets.token_hex(8)
-        request.began = request.environ.setdefault(BEGAN, time.monotonic())  # who is tried again gets no more time
+        request.began = request.environ.setdefault(BEGAN, time.monotonic())  # a retry gets no extra time
         with deadline.until(request.began + BUDGET):
-            return answer(request)
+            return respond(request)
 
-    def answer(request: Request) -> Response:
+    def respond(request: Request) -> Response:
         try:
             check_host(request, settings.hosts)
             check_target(request)
@@ -68,7 +68,7 @@ def tween(handler: Handler, registry: Registry) -> Handler:
 
 
 def explain(request: Request) -> Response:
-    """Return the error page of the exception at hand; plain words where even that fails."""
+    """Return the error page of the current exception; a plain text if rendering that page fails."""
     try:
         return request.invoke_exception_view(sys.exc_info())
     except Exception:
@@ -77,20 +77,20 @@ def explain(request: Request) -> Response:
 
 
 def check_host(request: Request, hosts: tuple[str, ...]) -> None:
-    """Raise HTTPBadRequest unless the whole Host header is a name of ours, with any port."""
+    """Raise HTTPBadRequest unless the Host header is one of ``hosts``, with any port."""
     match = _HOST.fullmatch(request.host.lower())
     if not match or match["name"] not in hosts:
-        # The page that says so must not repeat the stranger's name in its links.
+        # The error page must not use the foreign host in its links.
         request.environ["HTTP_HOST"] = hosts[0]
         raise HTTPBadRequest(_("This address is not one of the service's own."))
 
 
 def check_target(request: Request) -> None:
-    """Raise HTTPBadRequest for a request line that names another host than the Host header, or no path at all.
+    """Raise HTTPBadRequest if the request target names a host other than the Host header's, or has no valid form.
 
-    RFC 9112, 3.2: a path, or for proxies a whole address, whose host then counts; ``*`` asks about the server.
+    Valid forms (RFC 9112, 3.2) are a path, an absolute URL, whose host takes precedence, and ``*``.
     """
-    target = request.environ.get("REQUEST_URI", "/")  # as it was sent; waitress gives it
+    target = request.environ.get("REQUEST_URI", "/")  # the request target as sent; set by waitress
     absolute = _ABSOLUTE.match(target)
     if absolute and absolute["host"].lower() == request.host.lower():
         return
@@ -105,10 +105,11 @@ def check_size(request: Request, limit: int) -> None:
 
 
 def with_headers(request: Request, response: Response) -> Response:
+    """Return the response with the security headers, the request id and ``no-store`` unless it is a static file."""
     response.headers.update(HEADERS)
     response.headers["X-Request-Id"] = request.id
     if request.scheme == "https":
         response.headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
-    if not (segments(request)[:1] == ("static",) and response.status_int in KEPT):
+    if not (segments(request)[:1] == ("static",) and response.status_int in CACHEABLE):
         response.headers["Cache-Control"] = "no-store"
     return response

@@ -10,14 +10,14 @@ TWEENS = (
     # Refuses foreign hosts, large bodies and malformed targets before anything reads them; sets the security headers.
     "groundtransport.web.request_guard.tween",
     # Writes the security events of the request in a transaction of its own, after everything inside has ended.
-    "groundtransport.accounts.security_log.tween",
+    "groundtransport.security_log.recording.tween",
     # Loads the session before the sign-in is checked, and saves it after the request's transaction has ended.
     "groundtransport.accounts.sessions.session.tween",
     # Saves a form that was sent without a session, before the next tween redirects it to the sign-in.
     "groundtransport.accounts.saved_forms.tween",
     # Redirects every URL under /admin to the sign-in, before 404, 405 or CSRF are looked at.
     "groundtransport.web.login_required.tween",
-    # Leads from the sign-in back to the form that was saved; needs the signed-in person.
+    # Leads from the sign-in back to the form that was saved; needs the signed-in user.
     "groundtransport.records.edit.saved_forms.tween",
     # Turns POST with _method into PUT or DELETE, before the transaction and the view lookup see the method.
     "groundtransport.web.method_override.tween",

@@ -1,4 +1,4 @@
-"""Addresses: made in one form, and believed only when they are our own."""
+"""Building URLs of the service, and checking that a redirect target is one of them."""
 
 import re
 from typing import Any
@@ -24,7 +24,7 @@ def context_path(request: Request, context: Node, *elements: str, query: Any = N
 
 
 def is_ours(target: str) -> bool:
-    """Whether ``target`` is a path of this service and of nowhere else, written in ASCII as all of ours are."""
+    """Return True if ``target`` is an ASCII path of this service, not a URL of another host."""
     if not target.startswith("/") or target.startswith("//") or not target.isascii() or _CONTROL.search(target):
         return False
     try:
@@ -34,20 +34,20 @@ def is_ours(target: str) -> bool:
     return not parts.scheme and not parts.netloc
 
 
-def next_address(request: Request, target: str) -> str:
-    """Return where a sign-in leads: ``target`` if it is ours and can be a page, else ``/admin``."""
+def next_url(request: Request, target: str) -> str:
+    """Return the URL to open after a sign-in: ``target`` if it is a page of this service, else ``/admin``."""
     return target if is_ours(target) and not _is_write_only(request, target) else "/admin"
 
 
 def _is_write_only(request: Request, target: str) -> bool:
-    """Whether a path leads to views that no GET is for, as ``/logout`` does."""
-    found, rest = class_at(split_path_info(unquote(urlsplit(target).path)), request.registry["kinds"])
-    methods = view_methods(request.registry, found, rest[0] if rest else "")
+    """Return True if the path has views, but none for GET, as ``/logout``."""
+    context_class, rest = class_at(split_path_info(unquote(urlsplit(target).path)), request.registry["kinds"])
+    methods = view_methods(request.registry, context_class, rest[0] if rest else "")
     return len(rest) <= 1 and bool(methods) and "GET" not in methods
 
 
 def return_url(request: Request) -> str:
-    """Where a sign-in leads back to: the page itself, or its kind's list for JSON, a fragment or a write."""
+    """Return the URL to open after a sign-in: the page itself; the kind's list for JSON, fragments and writes."""
     path = segments(request)
     kind = request.registry["kinds"].get(path[1]) if len(path) > 1 else None
     if request.method in ("GET", "HEAD") and not _is_partial(request, path, kind):
@@ -56,7 +56,7 @@ def return_url(request: Request) -> str:
 
 
 def page_url(request: Request) -> str:
-    """Return the path and the query of a request; ``/admin`` when they are not even text."""
+    """Return the path and query of a request; ``/admin`` if they are not valid UTF-8."""
     try:
         return str(request.path_qs)
     except UnicodeDecodeError:
@@ -64,13 +64,13 @@ def page_url(request: Request) -> str:
 
 
 def segments(request: Request) -> tuple[str, ...]:
-    """Return the path as traversal will walk it, ``..`` resolved; also of a path that is not text."""
+    """Return the segments of the path as traversal sees them, with ``..`` resolved; invalid UTF-8 is replaced."""
     raw = request.environ.get("PATH_INFO", "").encode("latin-1")
     return tuple(split_path_info(raw.decode(errors="replace")))
 
 
 def _is_partial(request: Request, path: tuple[str, ...], kind: Any) -> bool:
-    """Whether the address answers with JSON or a fragment: nothing for a browser's address bar."""
+    """Return True if the URL returns JSON or an HTML fragment rather than a page."""
     if kind is None:
         return path[1:2] == ("airports",) or path[1:] == ("session",) or _has_ajax(request)
     name = path[2] if len(path) > 2 else ""
@@ -85,6 +85,6 @@ def _has_ajax(request: Request) -> bool:
 
 
 def sign_in_url(request: Request, missing: str = "") -> str:
-    """Return ``/login`` with the way back; ``missing`` names a permission that the signed-in person lacks."""
+    """Return the URL of ``/login`` with the return URL; ``missing`` is a permission that the user lacks."""
     query = f"next={quote(return_url(request), safe='/')}"
     return f"{request.application_url}/login?{query}" + (f"&missing={quote(missing)}" if missing else "")

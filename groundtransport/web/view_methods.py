@@ -1,4 +1,4 @@
-"""Which methods the views of a place in the tree answer."""
+"""Request methods of the views of a context class."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from pyramid.registry import Registry
 
 
 def view_methods(registry: Registry, context: type, name: str) -> set[str]:
-    """Return the methods that the views of this name answer for a class of contexts; none where there is no view."""
+    """Return the request methods of the views of a context class and view name; an empty set without a view."""
     methods: set[str] = set()
     for entry in registry.introspector.get_category("views"):
         view = entry["introspectable"]
@@ -20,5 +20,5 @@ def _as_tuple(methods: str | tuple[str, ...] | None) -> tuple[str, ...]:
     return (methods,) if isinstance(methods, str) else methods or ()
 
 
-def _is_for(wanted: Any, context: type) -> bool:
-    return isinstance(wanted, type) and wanted is not IRequest and issubclass(context, wanted)
+def _is_for(registered: Any, context: type) -> bool:
+    return isinstance(registered, type) and registered is not IRequest and issubclass(context, registered)

@@ -1,4 +1,4 @@
-"""The pages that belong to no feature: home, health, about."""
+"""Pages that belong to no feature: home, health checks, about."""
 
 from pyramid.httpexceptions import HTTPSeeOther, HTTPServiceUnavailable
 from pyramid.request import Request
@@ -6,7 +6,7 @@ from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 from pyramid.view import view_config
 
-from groundtransport.db import migrations
+from groundtransport.db import migrations, sqlite
 from groundtransport.i18n import _
 from groundtransport.resources import Admin, Root
 from groundtransport.security import Permission
@@ -14,24 +14,31 @@ from groundtransport.security import Permission
 
 @view_config(context=Root, request_method="GET", permission=NO_PERMISSION_REQUIRED)
 def home(context: Root, request: Request) -> Response:
+    """Redirect to the dashboard."""
     return HTTPSeeOther(request.application_url + "/admin")
 
 
 @view_config(context=Root, name="healthz", request_method="GET", permission=NO_PERMISSION_REQUIRED)
 def healthz(context: Root, request: Request) -> Response:
-    """The process is up."""
+    """Return 200: the process answers. The database is not checked."""
     return Response("ok", content_type="text/plain", charset="utf-8")
 
 
 @view_config(context=Root, name="readyz", request_method="GET", permission=NO_PERMISSION_REQUIRED)
 def readyz(context: Root, request: Request) -> Response:
-    """The database can be reached and is migrated; else 503."""
-    current = migrations.current(request.registry["engine"])
-    if current != request.registry["migration"]:
+    """Return 200; raise HTTPServiceUnavailable if the process is ending or the database is not ready for it."""
+    if request.registry.get("is_ending"):
+        raise HTTPServiceUnavailable(_("The service is about to end."))
+    if request.registry["settings"].is_sqlite and not sqlite.is_sound(request.registry["engine"]):
+        raise HTTPServiceUnavailable(_("The database file is damaged: bring back a backup."))
+    if migrations.current(request.registry["engine"]) != request.registry["heads"]:
         raise HTTPServiceUnavailable(_("The database is not migrated: run groundtransport init."))
+    for reason in filter(None, (why() for why in request.registry["readiness"])):
+        raise HTTPServiceUnavailable(reason)
     return Response("ready", content_type="text/plain", charset="utf-8")
 
 
 @view_config(context=Admin, name="about", request_method="GET", permission=Permission.OWN_READ, renderer="about.jinja2")
 def about(context: Admin, request: Request) -> dict[str, object]:
+    """Render the page about the service and its data sources."""
     return {}

@@ -1,4 +1,4 @@
-"""``make pictures``: the README's pictures, of a demonstration office that is made for them and thrown away."""
+"""``make pictures``: the pictures of README and of the guide, of an office that is made for them and thrown away."""
 
 import os
 import random
@@ -15,7 +15,7 @@ from groundtransport.events import Actor
 from groundtransport.security import Role
 from groundtransport.transfer.importer import Importer
 from groundtransport.transfer.samples import Sampler
-from tests.browser import chromium
+from tests.browser import chromium, guide_pictures
 from tests.browser.conftest import COOKIE, House
 from tests.browser.screens import PHONE, Screen
 from tests.site import ENVIRON, Site
@@ -100,6 +100,7 @@ def main() -> None:
         house = House(Site(f"sqlite:///{folder}/pictures.sqlite"))
         live_through(house.site)
         take_all(browser, house)
+        guide_pictures.take_all(browser, house)
         house.close()
 
 

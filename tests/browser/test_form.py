@@ -430,7 +430,6 @@ def test_a_session_that_ended_does_not_lose_the_form(page: Page, site: Site) -> 
     sign_in(opened.value)
     expect(opened.value.get_by_role("heading", name="You are signed in again")).to_be_visible()
     opened.value.close()
-    page.evaluate("dispatchEvent(new Event('focus'))")  # which a closed tab gives to the one behind it
 
     expect(message(page)).to_contain_text("Alpha Coaches was created.")
     assert site.count(site.kinds["transit"].model) == 1

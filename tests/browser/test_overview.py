@@ -1,12 +1,14 @@
 """The overview in a browser, and what every page offers: light and dark, times in the reader's zone, paper."""
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visit
+from tests.browser.screens import Screen
+from tests.functional.test_dashboard import add_entries
 from tests.site import HEATHROW, JFK, Client, Site
 
 
@@ -18,8 +20,8 @@ def test_search_over_both_kinds_leads_to_a_list(visit: Visit, office: Client, sc
     page = visit(script=script)
 
     page.goto("/admin")
-    page.get_by_role("searchbox", name="Search all records").fill("alpha")
-    page.get_by_role("button", name="Search").click()
+    page.get_by_role("textbox", name="Search all records").fill("alpha")
+    page.get_by_role("button", name="Search", exact=True).click()
     expect(page.get_by_role("link", name="Alpha Coaches", exact=True)).to_be_visible()
     page.get_by_role("link", name="All 11").click()
 
@@ -27,10 +29,36 @@ def test_search_over_both_kinds_leads_to_a_list(visit: Visit, office: Client, sc
     expect(page.get_by_role("link", name="Edit Alpha Line")).to_have_count(11)
 
 
+def test_the_chart_is_legible_after_an_import(page: Page, office: Client, site: Site) -> None:
+    """A day of one change is seen beside a day of thousands, and the lines name their numbers."""
+    today = datetime.now(UTC)
+    add_entries(site, today - timedelta(days=2), *[today - timedelta(days=1)] * 3000)
+    page.goto("/admin")
+
+    heights = [bar.bounding_box()["height"] for bar in page.locator(".chart rect").all()]
+    assert len(heights) == 2
+    assert min(heights) >= 10
+    expect(page.locator(".chart text")).to_have_text(["10", "100", "1,000", "5,000"])
+    expect(page.get_by_text("The scale is logarithmic")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [768, 1280, 1920])
+def test_the_cards_are_equally_high_and_keep_their_arrow_in_the_line(visit: Visit, office: Client, width: int) -> None:
+    office.create("transit")
+    page = visit(screen=Screen(width, 900), locale="es-ES")
+    page.goto("/admin")
+
+    cards = page.locator(".card-kind")
+    heights = {round(card.bounding_box()["height"]) for card in cards.all()}
+    assert len(heights) == 1
+    for title in page.locator(".card-kind h2 a").all():
+        assert title.bounding_box()["height"] < 64
+
+
 def test_slash_goes_to_the_search(page: Page) -> None:
     page.goto("/admin")
     page.keyboard.press("/")
-    expect(page.get_by_role("searchbox", name="Search all records")).to_be_focused()
+    expect(page.get_by_role("textbox", name="Search all records")).to_be_focused()
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
@@ -84,7 +112,7 @@ def test_the_page_is_as_light_as_the_system_until_somebody_chooses(visit: Visit,
     page.goto("/admin/transit")
     expect(page.locator("html")).to_have_attribute("data-bs-theme", other)
     with page.expect_response("**/preferences"):
-        page.get_by_role("button", name="As the system").click()
+        page.get_by_role("button", name="System setting").click()
     expect(page.locator("html")).to_have_attribute("data-bs-theme", scheme)
     assert ground(page) == before
 
@@ -117,7 +145,8 @@ def test_times_are_the_readers(visit: Visit, office: Client, zone: str) -> None:
 
     told = page.locator(".latest time").first
     at = datetime.fromisoformat(told.get_attribute("datetime") or "")
-    expect(told).to_have_text(at.astimezone(ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M"))
+    local = at.astimezone(ZoneInfo(zone))
+    expect(told).to_have_text(f"{local:%b} {local.day}, {local:%Y, %H:%M}")
     expect(told).to_have_attribute("title", at.strftime("%Y-%m-%d %H:%M:%S UTC"))
 
 
@@ -139,7 +168,7 @@ def test_on_paper_a_list_is_dark_on_white_and_without_its_tools(visit: Visit, of
     page.emulate_media(media="print")
 
     expect(page.get_by_text("Alpha Coaches")).to_be_visible()
-    for tool in (page.get_by_role("navigation").first, page.get_by_role("searchbox"), page.get_by_text("Sign out")):
+    for tool in (page.get_by_role("navigation").first, page.get_by_role("textbox"), page.get_by_text("Sign out")):
         expect(tool).to_be_hidden()
     expect(page.get_by_role("link", name="Edit Alpha Coaches")).to_be_hidden()
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Response, expect
 
 from groundtransport import dashboard, db
-from groundtransport.accounts import throttle
+from groundtransport.accounts.sign_in import throttle
 from groundtransport.dashboard import statistics
 from groundtransport.dashboard.weekly_changes import last_weeks
 from groundtransport.security import Role
@@ -83,7 +83,7 @@ def permission_missing(stage: Stage) -> None:
     token = stage.office.site.sign_in(Role.VIEWER)
     stage.page.context.add_cookies([{"name": "groundtransport", "value": token, "url": stage.origin}])
     stage.go("/admin/transit/create")
-    expect(stage.page.get_by_role("alert")).to_contain_text("permission")
+    expect(stage.page.get_by_role("alert")).to_contain_text("does not allow")
 
 
 @state
@@ -398,7 +398,7 @@ def error_500(stage: Stage) -> None:
 @state
 def error_503(stage: Stage) -> None:
     stage.watch.allow("503")
-    stage.patch.setitem(stage.office.site.registry, "migration", "another")
+    stage.patch.setitem(stage.office.site.registry, "heads", {"another"})
     stage.go("/readyz")
 
 

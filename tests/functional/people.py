@@ -19,12 +19,12 @@ COOKIE = "groundtransport"
 def cheap_hashes() -> Iterator[None]:
     """Let passwords be hashed without the cost that a stolen hash should have."""
     costly, passwords._hasher = passwords._hasher, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    passwords._nobody.cache_clear()
+    passwords._dummy_hash.cache_clear()
     try:
         yield
     finally:
         passwords._hasher = costly
-        passwords._nobody.cache_clear()
+        passwords._dummy_hash.cache_clear()
 
 
 def add_pat(site: Site) -> AdminUser:

@@ -143,7 +143,7 @@ def test_the_form_shows_what_was_asked_and_the_pager_keeps_it(client: Client) ->
     page = client.get("/admin/activity", query)
 
     for name in ("q", "actor", "airport_code", "from", "to"):
-        assert page.html.find("input", {"name": name})["value"] == query[name]
+        assert page.html.main.find("input", {"name": name})["value"] == query[name]
     for name in ("kind", "action"):
         chosen = page.html.find("select", {"name": name}).find("option", selected=True)
         assert chosen.get("value", chosen.get_text()) == query[name]

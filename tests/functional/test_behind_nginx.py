@@ -190,6 +190,33 @@ def test_a_body_over_the_limit_gets_the_page_that_says_so(proxy: Proxy, cookie: 
     assert b"2048 KiB" in answer.body
 
 
+@pytest.mark.parametrize(
+    ("address", "length", "status"),
+    [
+        ("/login", 65_537, 413),
+        ("/login", 65_536, 400),
+        ("/admin/transit", 65_537, 413),
+        ("/admin/transit", 65_540, 413),
+        ("/admin/transit", 70_000, 413),
+        ("/admin/transit", 2_000_000, 413),
+        ("/admin/transit", 65_536, 303),
+        ("/admin/transit", 9_999, 303),
+    ],
+)
+def test_who_brings_no_session_sends_little(proxy: Proxy, address: str, length: int, status: int) -> None:
+    foreign = "a=b; __Host-groundtransport-browser=x"
+    answer = proxy.ask("POST", address, "x" * length, Cookie=foreign, Content_Type=FORM)
+
+    assert answer.status == status
+    assert answer.headers["X-Request-Id"] if status != 413 else b"nginx" in answer.body
+
+
+def test_who_brings_a_session_sends_more(proxy: Proxy, cookie: str) -> None:
+    answer = proxy.ask("POST", "/admin/profile", "x" * 70_000, Cookie=f"a=b; {cookie}", Content_Type=FORM)
+
+    assert (answer.status, b"nginx" in answer.body) == (400, False)
+
+
 def test_the_log_names_the_request_and_no_key(proxy: Proxy, cookie: str) -> None:
     key, referer = "0123456789abcdef" * 2, f"https://localhost:{proxy.port}/admin/transit/1/edit?key=" + "f" * 32
     for address in (f"/admin/transit/1/edit?key={key}&page_no=3", f"/admin/transit/2/edit?a=b&key={key}"):
@@ -206,7 +233,7 @@ def test_the_log_names_the_request_and_no_key(proxy: Proxy, cookie: str) -> None
 
 BEGINNINGS = (
     b"GET /login HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
-    b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90000\r\n\r\n",
+    b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n",
     b"GET /static/vendor/bootstrap.min.css HTTP/1.1\r\nHost: localhost\r\n\r\n",
 )
 

@@ -15,11 +15,11 @@ from transaction import TransactionManager
 import groundtransport
 from groundtransport import db
 from groundtransport.audit import checkpoints
-from groundtransport.audit.chain import canonical, make_key, text_of
+from groundtransport.audit.chain import text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
-from groundtransport.audit.subscriber import REST
 from groundtransport.events import Actor
 from groundtransport.records.writer import Writer
+from groundtransport.signing import canonical, make_key
 from tests.functional.auditing import Log, changing, creating, doing
 from tests.functional.editors import messages
 from tests.integrity import assert_whole
@@ -64,15 +64,13 @@ def test_a_log_of_all_that_can_happen_verifies(log: Log) -> None:
 
 
 def test_services_that_share_a_log_continue_each_other(log: Log) -> None:
-    """Each takes the end of the log for where itself has left it, until that proves wrong."""
     other = log.another()
-    for turn in range(3 * REST):
+    for turn in range(8):
         log.create(f"Line {turn}")
         if turn % 4:
             other.create(f"Line {turn} of the other")
     other.stop()
-    number = 3 * REST + sum(1 for turn in range(3 * REST) if turn % 4)
-    assert f"{number} entries verified, up to number {number}" in log.verify()
+    assert "14 entries verified, up to number 14" in log.verify()
 
 
 def test_services_that_write_at_once_wait_for_each_other_and_never_for_ever(log: Log) -> None:
@@ -126,10 +124,8 @@ def test_a_change_after_one_that_was_given_up_has_its_entry(log: Log) -> None:
 
 
 def test_a_message_is_told_once_wherever_the_log_ends(site: Site) -> None:
-    """It is written with the entry, which has to be written again where another service wrote meanwhile."""
     client = site.client()
-    for number in range(REST + 2):
-        client.create("transit", company_name=f"Line {number}")
+    client.create("transit", company_name="Line 1")
     messages(client, "transit")
     other = groundtransport.main({}, **app_settings(site.url)).registry
     with db.transaction(other["engine"]) as dbsession:

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import func, select
 
 from groundtransport import db
-from groundtransport.audit import replay, verify
+from groundtransport.audit.integrity import replay, verify
 from groundtransport.audit.models import AdminActivity, AuditMark
 from tests.functional.auditing import Log, changing, doing
 

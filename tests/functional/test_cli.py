@@ -1,6 +1,9 @@
 """The command line: setting a deployment up, and its people."""
 
 import re
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,13 +13,15 @@ from sqlalchemy import text
 
 from groundtransport import db
 from groundtransport.accounts import passwords, secondfactor, users
-from groundtransport.accounts.models import AdminUser, SecurityEvent
+from groundtransport.accounts.models import AdminUser
 from groundtransport.accounts.secondfactor.models import RecoveryCode, SecondFactor
 from groundtransport.accounts.secondfactor.sealing import unseal
 from groundtransport.airports.models import Airport, City
 from groundtransport.audit.models import AdminActivity
 from groundtransport.db import migrations
+from groundtransport.db.setup_lock import setup_lock
 from groundtransport.security import Role
+from groundtransport.security_log.models import SecurityEvent
 from tests.shell import Shell, run
 from tests.site import ENVIRON, PASSWORD
 
@@ -40,24 +45,54 @@ def small(small_database_url: str, tmp_path: Path) -> Iterator[Shell]:
 
 def test_init_sets_everything_up_and_the_second_time_does_nothing(empty: Shell) -> None:
     said = empty("init")
-    assert migrations.current(empty.engine) == migrations.head()
+    assert migrations.current(empty.engine) == migrations.heads()
     assert len(empty.all(Airport.code)) == 7884
     assert "7,884" in said
     assert len(empty.all(City.id)) > 60_000
 
     (password,) = re.findall(r"One-time password: (\S+)", said)
     admin = empty.user("admin")
-    assert passwords.is_right(password, admin.password_hash)
+    assert passwords.verify(password, admin.password_hash)
     assert (admin.role, admin.must_change_password) == ("administrator", True)
 
     assert empty("init") == ""
     assert empty.user("admin") == admin
 
 
+def test_two_inits_at_once_set_up_one_after_the_other(empty: Shell) -> None:
+    """As of two containers that start together."""
+    words = [sys.executable, "-W", "ignore", "-c", "from groundtransport.cli import main; main()"]
+    both = [
+        subprocess.Popen(
+            [*words, "-c", str(empty.ini), "init"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        for _ in range(2)
+    ]
+    said = [process.communicate()[0] for process in both]
+
+    assert [process.returncode for process in both] == [0, 0], said
+    assert sorted("One-time password" in text for text in said) == [False, True]
+    assert empty.all(AdminUser.name) == ["admin"]
+    assert len(empty.all(Airport.code)) == 7884
+
+
+def test_an_init_waits_for_another_and_says_so(small: Shell) -> None:
+    with setup_lock(small.engine, pytest.fail):
+        said: list[str] = []
+        holder = threading.Thread(target=lambda: said.append(small("init")))
+        holder.start()
+        holder.join(timeout=1)
+        assert holder.is_alive()
+    holder.join()
+
+    assert said[0].startswith("Another init of this database is at work")
+    assert small.user("admin")
+
+
 def test_init_takes_the_operators_own_password_and_does_not_print_it(small: Shell) -> None:
     said = small("init", GROUNDTRANSPORT_ADMIN_PASSWORD=PASSWORD)
     admin = small.user("admin")
-    assert passwords.is_right(PASSWORD, admin.password_hash)
+    assert passwords.verify(PASSWORD, admin.password_hash)
     assert admin.must_change_password is False
     assert PASSWORD not in said
     assert "GROUNDTRANSPORT_ADMIN_PASSWORD" in said
@@ -101,13 +136,13 @@ def test_a_person_is_added_with_a_password_from_standard_input(small: Shell) -> 
     small("user", "add", "Anna", "--role", "editor", stdin=f"{PASSWORD}\n")
     anna = small.user("anna")
     assert (anna.role, anna.must_change_password, anna.disabled_at) == ("editor", False, None)
-    assert passwords.is_right(PASSWORD, anna.password_hash)
+    assert passwords.verify(PASSWORD, anna.password_hash)
 
 
 def test_a_person_without_a_password_gets_one_that_is_printed_once(small: Shell) -> None:
     said = small("user", "add", "bob", "--role", "viewer")
     bob = small.user("bob")
-    assert passwords.is_right(said.split()[-1], bob.password_hash)
+    assert passwords.verify(said.split()[-1], bob.password_hash)
     assert bob.must_change_password is True
     assert said.split()[-1] not in small("user", "list")
 
@@ -142,7 +177,7 @@ def test_a_new_password_a_new_role_and_a_lock_end_all_sessions(small: Shell) -> 
     small("user", "add", "bob", "--role", "editor", stdin=PASSWORD)
     epochs = [small.user("bob").session_epoch]
     said = small("user", "password", "bob")
-    assert passwords.is_right(said.split()[-1], small.user("bob").password_hash)
+    assert passwords.verify(said.split()[-1], small.user("bob").password_hash)
     epochs.append(small.user("bob").session_epoch)
     small("user", "role", "bob", "administrator")
     epochs.append(small.user("bob").session_epoch)
@@ -188,7 +223,7 @@ def test_what_is_done_to_people_is_in_the_security_log(small: Shell) -> None:
     assert all("(command line)" in row[1] for row in small.all(event.id, event.name))
     made = said.split()[-1]
     assert PASSWORD not in said
-    assert passwords.is_right(made, small.user("bob").password_hash)
+    assert passwords.verify(made, small.user("bob").password_hash)
     assert small.user("bob").must_change_password is True
     assert made not in str(small.all(*SecurityEvent.__table__.columns))
 

@@ -1,5 +1,8 @@
 """The command line: records out of a file, the good rows and the bad, and samples."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,8 +11,9 @@ from sqlalchemy import func, select
 
 from groundtransport import kinds
 from groundtransport.audit.models import AdminActivity
+from tests.serving import ROOT
 from tests.shell import SOME, Shell
-from tests.site import HEATHROW, JFK, Site
+from tests.site import ENVIRON, HEATHROW, JFK, Site
 
 
 @pytest.fixture
@@ -97,6 +101,45 @@ def test_good_rows_become_records_and_bad_rows_wait_in_a_file(shell: Shell, site
     assert all(row["error"] for row in bad)
     assert "QQQ" in bad[0]["error"]
     assert "200" in bad[2]["error"]
+
+
+def test_a_bare_code_names_the_airport(shell: Shell, site: Site) -> None:
+    codes = ["JFK", " lhr ", "EGLL", "kjfk", "QQQ", "Lima"]
+    said = shell("import", "transit", shell.write("\n".join(["airport_name", *codes])))
+    assert "4 created, 2 refused" in said
+    found = [row["airport_name"] for row in site.client().rows("transit", sort="id")]
+    assert found == [JFK, HEATHROW, HEATHROW, JFK]
+    assert [row["airport_name"] for row in shell.refused()] == ["QQQ", "Lima"]  # as they were in the file
+
+
+def test_an_import_that_creates_nothing_fails(shell: Shell, site: Site) -> None:
+    file = shell.write("airport_name\nNowhere (QQQ)\nx\n")
+    said = shell("import", "transit", file, fails=True)
+    assert "0 created, 2 refused" in said
+    assert "records.errors.csv" in said
+    assert len(shell.refused()) == 2
+    assert site.count(site.kinds["transit"].model) == 0
+
+
+def test_a_file_without_rows_is_no_failure(shell: Shell) -> None:
+    assert "0 created, 0 refused" in shell("import", "transit", shell.write("airport_name\n"))
+
+
+@pytest.mark.parametrize("ini", ["development.ini", "production.ini"])
+@pytest.mark.parametrize("command", [("sample", "transit", "--records", "3"), ("import", "transit", "records.csv")])
+def test_a_checkpoint_is_for_the_journal_and_not_for_the_terminal(
+    small: Shell, ini: str, command: tuple[str, ...]
+) -> None:
+    small.write("airport_name\nJFK\n")
+    words = [sys.executable, "-W", "ignore", "-c", "from groundtransport.cli import main; main()", "-c", ROOT / ini]
+    environ = {**os.environ, **ENVIRON, "DATABASE_URL": small.engine.url.render_as_string(hide_password=False)}
+    for is_journal in (False, True):
+        with (small.folder / "stderr").open("w+b") as stderr:
+            status = os.fstat(stderr.fileno())
+            stream = f"{status.st_dev}:{status.st_ino}" if is_journal else "1:1"
+            environ["JOURNAL_STREAM"] = stream
+            subprocess.run([*words, *command], cwd=small.folder, env=environ, stderr=stderr, check=True)
+        assert ("audit-checkpoint" in (small.folder / "stderr").read_text()) is is_journal
 
 
 def test_an_import_is_audited_as_one_batch(shell: Shell, site: Site) -> None:

@@ -13,6 +13,7 @@ from sqlalchemy.exc import OperationalError
 from groundtransport import after_commit
 from groundtransport.accounts.sessions import session
 from groundtransport.db import postgresql
+from groundtransport.db.transaction_options import options_of
 from groundtransport.events import RecordChanged
 from tests.database_proxy import DatabaseProxy, Link, between
 from tests.functional.test_faults import ACTIONS, DONE, Desk
@@ -244,7 +245,7 @@ def read_only(site: Site, *, times: int) -> Iterator[list[int]]:
     met: list[int] = []
 
     def begin(connection: Any) -> None:
-        if len(met) < times and connection.get_execution_options().get("begin") == "IMMEDIATE":
+        if len(met) < times and options_of(connection).begin == "IMMEDIATE":
             met.append(connection.connection.driver_connection.info.backend_pid)
             connection.exec_driver_sql("SET TRANSACTION READ ONLY")
 

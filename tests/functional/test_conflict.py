@@ -47,6 +47,18 @@ def test_the_same_field_is_asked_with_both_sides_who_and_when(site: Site, client
     assert checked["value"] == "Mine"
 
 
+def test_the_question_tells_what_was_merged_and_whose_it_is(site: Site, client: Client, kind: str) -> None:
+    _record_id, answer = in_conflict(site, client, kind)
+
+    rows = answer.html.find("section", {"aria-labelledby": "merged"}).select("tbody tr")
+
+    told = [tuple(cell.get_text(strip=True) for cell in row.find_all(["th", "td"])) for row in rows]
+    assert set(told) == {
+        ("Company Phone 1", "718-555-0199", "You"),
+        ("Company Address", "2 Main St", "the-editor"),
+    }
+
+
 @pytest.mark.parametrize("choice", [None, "Mine", "Theirs", "Alpha"])
 def test_one_click_saves_the_choice_and_all_that_was_typed(
     site: Site, client: Client, kind: str, choice: str | None

@@ -250,7 +250,7 @@ def test_one_form_sent_by_a_browser_that_is_one_session_makes_one_record(site: S
 
 
 def test_many_windows_of_one_session_save_without_a_deadlock(site: Site) -> None:
-    """All change its messages, and the end of the log: in the same order, whoever guessed that end wrong."""
+    """All lock the session's row first, and then the chain head."""
     windows = windows_of_one(site, 8)
     deadlocks = []
 

@@ -7,8 +7,11 @@ from sqlalchemy import insert, update
 
 from groundtransport import db
 from groundtransport.audit.models import AdminActivity, AuditHead
+from groundtransport.dashboard import latest
 from groundtransport.dashboard.weekly_changes import DAYS, WEEKS, Day, Weeks, last_weeks
+from groundtransport.events import Actor
 from groundtransport.security import Role
+from groundtransport.transfer.importer import Importer
 from tests.site import HEATHROW, JFK, Client, Site
 
 TODAY = date(2026, 11, 20)  # a Friday
@@ -99,6 +102,9 @@ def test_the_busiest_airports_come_first_over_both_kinds(client: Client) -> None
         ["JFK", "0", "1", "1"],
     ]
     assert rows[0].find("a", href="/admin/transit?airport_code=LHR")
+    names = [row.th.a for row in rows]
+    assert [name.text.split()[0] for name in names] == ["LHR", "JFK"]
+    assert names[1]["href"] == "/admin/transit?airport_code=JFK"  # all of its records
 
 
 def test_the_latest_activity_leads_to_the_record(client: Client, kind: str) -> None:
@@ -108,6 +114,31 @@ def test_the_latest_activity_leads_to_the_record(client: Client, kind: str) -> N
 
     assert "Alpha Coaches" in latest.text
     assert latest.a["href"] == f"/admin/{kind}/{record_id}/history"
+
+
+def test_a_batch_is_one_row_of_the_latest_activity(client: Client, site: Site) -> None:
+    client.create("transit", company_name="Before")
+    actor = Actor("importer", batch="import-1")
+    rows = [{"airport_name": JFK, "company_name": f"Imported {number}"} for number in range(12)]
+    done = list(Importer(site.registry, site.kinds["transit"], actor).run(rows))
+    assert not [error for _row, error in done if error]
+    client.create("scheduledbus", company_name="After")
+
+    rows_shown = client.get("/admin").html.select(".latest li")
+
+    assert [row.a.text for row in rows_shown] == ["After", "12 records", "Before"]
+    assert rows_shown[1].a["href"] == "/admin/activity?batch=import-1"
+    assert len(client.get("/admin/activity?batch=import-1").html.select(".activity > li")) == 12
+
+
+def test_a_batch_beyond_what_is_grouped_is_told_so(client: Client, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(latest, "WINDOW", 5)
+    actor = Actor("importer", batch="import-1")
+    rows = [{"airport_name": JFK, "company_name": f"Imported {number}"} for number in range(12)]
+    assert not [error for _row, error in Importer(site.registry, site.kinds["transit"], actor).run(rows) if error]
+    client.create("scheduledbus", company_name="After")
+
+    assert [row.a.text for row in client.get("/admin").html.select(".latest li")] == ["After", "over 4 records"]
 
 
 def test_a_viewer_is_offered_nothing_to_write(site: Site, kind: str) -> None:
@@ -199,6 +230,27 @@ def test_the_scale_of_the_chart_is_round(most: int, top: int) -> None:
     assert Weeks((Day(TODAY, most),), TODAY).top == top
 
 
+def of_days(*numbers: int) -> Weeks:
+    return Weeks(tuple(Day(TODAY - timedelta(days=ago), number) for ago, number in enumerate(numbers)), TODAY)
+
+
+def test_a_usual_chart_is_linear() -> None:
+    weeks = of_days(4, 8, 10, 0, 2)
+    assert (weeks.lines, weeks.height(10), weeks.height(5)) == ([5, 10], 100, 50)
+
+
+@pytest.mark.parametrize(("most", "lines"), [(3000, [10, 100, 1000, 5000]), (100, [10, 100]), (120, [10, 100, 200])])
+def test_a_day_of_an_import_leaves_the_others_legible(most: int, lines: list[int]) -> None:
+    weeks = of_days(1, 3, most, 0, 2)
+    assert weeks.lines == lines
+    assert weeks.height(1) >= 8
+    assert weeks.height(1) < weeks.height(3) < weeks.height(most) <= 100
+
+
+def test_weeks_without_any_change_have_a_scale() -> None:
+    assert of_days(0, 0).lines == [1]
+
+
 def test_the_chart_and_its_table_hold_the_same_numbers(client: Client, site: Site) -> None:
     client.create("transit")
 
@@ -235,7 +287,7 @@ def test_no_words_find_nothing_and_say_what_to_type(client: Client, kind: str) -
     client.create(kind)
 
     assert found(client, "  ") == {}
-    assert "Type a company" in client.get("/admin/search").text
+    assert "Enter a company" in client.get("/admin/search").text
 
 
 def test_a_result_leads_to_the_record_and_the_whole_to_the_list(client: Client, kind: str) -> None:

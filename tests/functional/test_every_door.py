@@ -221,7 +221,7 @@ def test_junk_in_every_field_of_every_write_is_no_error_of_ours(site: Site) -> N
             answer = ask(client, door.method, address, body, Content_Type=kind, X_CSRF_Token=token)
             unharmed(answer, door, body)
             after = facts(site)
-            # A new one-time password is the one write that a page answers (docs/decisions.md, 21).
+            # A new one-time password is the one write that a page answers (decision 21).
             is_done = answer.status_int == 303 or (answer.status_int == 200 and door.permission == "users")
             assert is_done or after == before, (door, body, answer.status)
             assert "/login" not in (answer.location or ""), "the session is gone"

@@ -3,9 +3,15 @@
 import time
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import pytest
+from pyramid.config import Configurator
+from pyramid.response import Response
+from pyramid.security import NO_PERMISSION_REQUIRED
 
+from groundtransport.settings import ANONYMOUS_BODY_LIMIT
+from groundtransport.web.login_required import matches
 from tests.site import JFK, Client, Site
 
 pytestmark = pytest.mark.slow
@@ -65,6 +71,12 @@ def unchanged(site: Site, client: Client, kind: str) -> Iterator[str]:
     assert site.count(site.kinds[kind].model) == 1
 
 
+@pytest.fixture
+def parts_are_read(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records are written by forms in parts, too, as if their views had the option ``accept_multipart``."""
+    monkeypatch.setitem(site.registry, "multipart_paths", {("admin", "*"), ("admin", "*", "*")})
+
+
 # Encoding
 
 
@@ -84,6 +96,7 @@ def test_a_broken_encoding_is_refused_wherever_it_stands(client: Client, kind: s
             assert send(client, "PUT", unchanged, body).status_int == 400, body
 
 
+@pytest.mark.usefixtures("parts_are_read")
 def test_a_broken_encoding_in_a_multipart_form_is_refused(client: Client, kind: str, unchanged: str) -> None:
     for fields in (
         [AIRPORT, ("company_name", b"\xff")],
@@ -94,6 +107,7 @@ def test_a_broken_encoding_in_a_multipart_form_is_refused(client: Client, kind: 
         assert send(client, "PUT", unchanged, parts(*fields), MULTIPART).status_int == 400, fields
 
 
+@pytest.mark.usefixtures("parts_are_read")
 @pytest.mark.parametrize(
     ("encoding", "text"),
     [("nonsense", b"x"), ("rot13", b"x"), ("utf-7", b"+2AA-"), ("unicode_escape", b"\\ud800"), ("punycode", b"\x80")],
@@ -148,6 +162,7 @@ def test_a_list_of_preferences_without_end_costs_nothing(site: Site, name: str) 
 DISPOSITION = b'Content-Disposition: form-data; name="a"'
 
 
+@pytest.mark.usefixtures("parts_are_read")
 @pytest.mark.parametrize(
     ("content_type", "body"),
     [
@@ -164,16 +179,44 @@ DISPOSITION = b'Content-Disposition: form-data; name="a"'
 def test_a_form_of_no_shape_is_refused_at_once(client: Client, content_type: str, body: bytes) -> None:
     started = time.monotonic()
 
-    answer = send(client, "POST", "/login", body, content_type)
+    answer = send(client, "POST", "/admin/transit", body, content_type)
     assert (answer.status_int, "not one that a browser sends" in answer.text) == (400, True)
     assert time.monotonic() - started < 5
 
 
-def test_a_multipart_form_is_as_good_as_any(client: Client, kind: str) -> None:
+@pytest.mark.usefixtures("parts_are_read")
+def test_a_multipart_form_is_as_good_as_any_where_a_view_reads_one(client: Client, kind: str) -> None:
     body = parts(AIRPORT, ("company_name", "Zürich \ufffd".encode()))
 
     assert send(client, "POST", f"/admin/{kind}", body, MULTIPART).status_int == 303
     assert client.rows(kind)[0]["company_name"] == "Zürich \ufffd"
+
+
+def test_a_multipart_form_is_refused_where_no_view_asks_for_one(
+    site: Site, client: Client, kind: str, unchanged: str
+) -> None:
+    body = parts(AIRPORT, ("company_name", b"x"))
+
+    for method, address in (("POST", f"/admin/{kind}"), ("PUT", unchanged), ("POST", "/login"), ("POST", "/nowhere")):
+        assert send(client, method, address, body, MULTIPART).status_int == 415, address
+    stranger = site.anonymous().app.post(f"/admin/{kind}", body, {"Content-Type": MULTIPART})
+    assert stranger.location.startswith("http://localhost/login?")
+
+
+def test_a_view_names_the_address_where_it_reads_a_multipart_form() -> None:
+    """So that the gate knows it before anything is parsed: traversal comes later."""
+    with Configurator(settings={}) as config:
+        config.include("groundtransport.web")
+        view = {"view": lambda request: Response(), "permission": NO_PERMISSION_REQUIRED, "request_method": "POST"}
+        config.add_view(name="import", accept_multipart="/admin/*/import", **view)
+        config.add_view(name="other", **view)
+        config.commit()
+        paths = config.registry["multipart_paths"]
+
+    assert paths == {("admin", "*", "import")}
+    (pattern,) = paths
+    given = ("admin/transit/import", "admin/import", "admin/transit/1", "admin/a/b/import")
+    assert [matches(tuple(path.split("/")), pattern) for path in given] == [True, False, False, False]
 
 
 def test_a_malformed_body_is_refused_and_breaks_nothing(client: Client, kind: str, unchanged: str) -> None:
@@ -211,7 +254,51 @@ def test_nul_breaks_nothing(client: Client, kind: str, unchanged: str) -> None:
 
 # Fields
 
+NUL, SURROGATE = "%00", "%ED%A0%80"  # as they travel; the second is half a character
 
+
+def refused_texts(longest: int) -> dict[str, int]:
+    """Return texts for a field of that greatest length, encoded as in a form, and the status of a write with each."""
+    return {
+        NUL: 422,
+        f"%2B1+718+244+4444{NUL}": 422,
+        f"Alpha{SURROGATE}": 400,
+        quote("東" * (longest + 1)): 422,
+    }
+
+
+def test_a_text_that_no_field_takes_is_refused_in_every_field(
+    site: Site, client: Client, kind: str, unchanged: str
+) -> None:
+    """Alone and beside valid values: a form that is refused asks the database, too, for companies like it."""
+    other = urlencode({"company_name": "Alpha", "company_phone1": "+1 718 244 4444", "airport_name": JFK})
+    for name, node in site.kinds[kind].fields.items():
+        beside = "&".join(pair for pair in other.split("&") if not pair.startswith(f"{name}="))
+        for text, status in refused_texts(node.max_length).items():
+            for body in (f"{name}={text}", f"{name}={text}&{beside}"):
+                sent, what = body.encode(), (name, text[:20], len(text), beside in body)
+                assert send(client, "POST", f"/admin/{kind}", sent).status_int == status, what
+                assert send(client, "PUT", unchanged, sent).status_int == status, what
+                shown = send(client, "POST", f"/admin/{kind}", sent + b"&refresh=1").status_int
+                assert shown == (400 if status == 400 else 200), what
+                asked = client.get(f"/admin/{kind}/similar?{body}").status_int
+                assert asked == (400 if status == 400 else 200), what
+
+
+def test_the_longest_text_of_every_field_is_taken(site: Site, client: Client, kind: str) -> None:
+    free = {
+        name: node for name, node in site.kinds[kind].fields.items() if type(node).__name__ in ("Field", "Paragraphs")
+    }
+    fields = {name: "東" * node.max_length for name, node in free.items()}
+
+    record_id = client.create(kind, **fields)
+
+    row = site.row(kind, record_id)
+    assert {name: row[name] for name in fields} == fields
+    assert client.put(f"/admin/{kind}/{record_id}", {"airport_name": JFK, **fields, "zip_code": "1"}).status_int == 303
+
+
+@pytest.mark.usefixtures("parts_are_read")
 def test_a_file_in_the_place_of_a_text_is_refused(site: Site, client: Client, kind: str, unchanged: str) -> None:
     for name in (*site.kinds[kind].fields, "list_state", "version"):
         others = [] if name == "airport_name" else [AIRPORT]
@@ -221,6 +308,7 @@ def test_a_file_in_the_place_of_a_text_is_refused(site: Site, client: Client, ki
     assert send(client, "POST", f"/admin/{kind}", body, MULTIPART).status_int == 400
 
 
+@pytest.mark.usefixtures("parts_are_read")
 def test_a_file_in_the_place_of_the_token_is_refused(client: Client, kind: str, unchanged: str) -> None:
     body = parts(AIRPORT, ("csrf_token", client.csrf.encode(), "a.txt"))
 
@@ -260,6 +348,18 @@ def test_a_body_over_the_limit_is_refused(client: Client, kind: str, unchanged: 
 
     assert send(client, "POST", f"/admin/{kind}", body).status_int == 413
     assert send(client, "PUT", unchanged, body).status_int == 413
+
+
+def test_who_is_not_signed_in_sends_little(site: Site, kind: str) -> None:
+    """Inside, they are sent to the sign-in as ever, and what they sent is not read."""
+    for length in (ANONYMOUS_BODY_LIMIT + 1, 1_000_000):
+        body = b"username=" + b"x" * (length - 9)
+        for client in (site.anonymous(), site.client()):
+            assert send(client, "POST", "/login", body).status_int == 413
+            assert send(client, "POST", "/nowhere", body).status_int == 413
+        answer = send(site.anonymous(), "POST", f"/admin/{kind}", body)
+        assert answer.location.startswith("http://localhost/login?")
+    assert send(site.anonymous(), "POST", "/login", body[:ANONYMOUS_BODY_LIMIT]).status_int == 422
 
 
 def test_a_very_long_query_breaks_nothing(client: Client, kind: str) -> None:

@@ -12,7 +12,8 @@ from pyramid.i18n import Localizer, Translations
 from pyramid.interfaces import ILocalizer
 
 from groundtransport import i18n
-from groundtransport.security import Role
+from groundtransport.security import Permission, Role
+from tests.functional.test_security_page import add
 from tests.site import JFK, Client, Site
 
 MARKED = "es"
@@ -51,8 +52,8 @@ def marked(site: Site) -> Iterator[Site]:
 def escaped(page: str) -> list[str]:
     """Return the texts of a page that are neither marked nor data (which the tests write as D with digits)."""
     soup = BeautifulSoup(page, "html.parser")
-    for places in soup.select("#state option, #city option, #city-list option"):
-        places.decompose()  # ISO's and GeoNames' names
+    for places in soup.select("#state option, #city option, #city-list option, [data-airport-choices] button"):
+        places.decompose()  # names of places are data
     for name in soup.select(".message a, .message strong"):
         name.unwrap()  # it stands in the middle of a text
     soup.smooth()
@@ -66,6 +67,7 @@ def escaped(page: str) -> list[str]:
         while (shorter := re.sub(r"⟦[^⟦⟧]*⟧", "", rest)) != rest:
             rest = shorter
         rest = re.sub(NAMES, "", rest, flags=re.VERBOSE)
+        rest = re.sub(r"\b\d{1,2} [a-z]{3,4}\b( \d{4})?", "", rest)  # a day, which Babel writes
         rest = re.sub(r"\bD\d+\w*|\bthe-\w+|\b[A-Z]{3}\b|John F Kennedy International Airport", "", rest)
         if re.search(r"[A-Za-z]{2}", rest):
             found.append(" ".join(text.split()))
@@ -112,6 +114,24 @@ def test_every_text_of_a_page_is_translated(client: Client, kind: str, page: str
     client.delete(f"/admin/{kind}/{client.create(kind, company_name='D3')}")
     answer = client.get(page.format(kind=kind, id=record_id))
     assert escaped(answer.text) == []
+
+
+@pytest.mark.parametrize("details", [{"before": "viewer", "after": "editor"}, {"because": "disabled"}])
+def test_details_of_a_security_event_are_translated(client: Client, details: dict[str, str]) -> None:
+    add(client.site, "role changed", "D1 (command line)", about="D2", address="command line", details=details)
+
+    answer = client.get("/admin/security")
+
+    assert escaped(answer.text) == []
+    assert "(command line)</a>" not in answer.text
+
+
+@pytest.mark.parametrize("permission", Permission)
+def test_a_denial_is_translated(marked: Site, permission: Permission) -> None:
+    client = marked.client(Role.VIEWER)
+    client.app.extra_environ["HTTP_ACCEPT_LANGUAGE"] = MARKED
+
+    assert escaped(client.get("/login", {"missing": permission}).text) == []
 
 
 @pytest.mark.parametrize("kind", ["scheduledbus", "transit"])

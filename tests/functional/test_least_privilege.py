@@ -1,6 +1,5 @@
-"""The two roles of docs/deploy.md, by its own statements: the service works as the second, and can do no more."""
+"""The two roles of docs/deploy.md, by deploy/*.sql: the service works as the second, and can do no more."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from groundtransport.db import migrations
 from tests.conftest import new_database
 from tests.site import ENVIRON, Site, app_settings
 
-PAGE = Path(__file__).parents[2] / "docs" / "deploy.md"
+DEPLOY = Path(__file__).parents[2] / "deploy"
 ROLES = ("groundtransport", "groundtransport_owner")
 
 
@@ -35,7 +34,7 @@ def run(engine: Engine, statements: str) -> None:
 @pytest.fixture
 def restricted(postgresql_url: str) -> Iterator[Site]:
     """The application as the service's own role; its tables belong to another."""
-    before, after = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    before, after = ((DEPLOY / name).read_text() for name in ("database.sql", "database-after-init.sql"))
     admin = create_engine(postgresql_url)
     with admin.connect() as connection:
         count = connection.scalar(

@@ -52,6 +52,18 @@ def test_a_chip_shows_the_label_of_a_choice(client: Client) -> None:
     assert "Status: Inactive" in chip.get_text(" ", strip=True)
 
 
+# Columns
+
+
+def test_the_titles_of_columns_are_translated(site: Site) -> None:
+    fill(site, "scheduledbus", 1)
+
+    page = site.client().get("/admin/scheduledbus", Accept_Language="es").html
+
+    titles = [link.get_text(strip=True) for link in page.select("thead a")]
+    assert [titles[0], titles[1], *titles[3:]] == ["Empresa", "Aeropuerto", "Dirección", "Ciudad"]
+
+
 # Marks
 
 
@@ -60,7 +72,7 @@ def test_what_was_searched_is_marked_and_stays_text(client: Client, kind: str) -
 
     page = client.get(f"/admin/{kind}?q=citta+%3Cb+7182175477+jfk").html
 
-    assert [mark.get_text() for mark in page.select("tbody mark")] == ["JFK", "Città", "<b", "718) 217-5477"]
+    assert [mark.get_text() for mark in page.select("tbody mark")] == ["Città", "<b", "JFK", "718) 217-5477"]
     assert page.select("tbody b") == []
     assert client.get(f"/admin/{kind}").html.select("tbody mark") == []
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import insert, select, update
 
 from groundtransport import db
 from groundtransport.accounts.models import AdminSession, AdminUser
@@ -125,6 +125,34 @@ def test_sessions_that_are_over_are_not_listed(site: Site, pat: AdminUser) -> No
         for address, column in (("192.0.2.1", "seen_at"), ("192.0.2.2", "created_at")):
             then = db.now() - timedelta(hours=13)
             dbsession.execute(update(AdminSession).where(AdminSession.address == address).values({column: then}))
+    assert len(listed(here)) == 1
+
+
+def test_many_sessions_come_in_pages(site: Site, pat: AdminUser, client: Client) -> None:
+    """As of a program that signs in for each of its requests; one's own stands first."""
+    (here,) = browsers(site, 1)
+    with db.transaction(site.engine) as dbsession:
+        since, epoch = db.now() + timedelta(seconds=1), pat.session_epoch
+        dbsession.execute(
+            insert(AdminSession),
+            [
+                {"token_hash": f"{n:064}", "user_id": pat.id, "epoch": epoch, "seen_at": since + timedelta(seconds=n)}
+                for n in range(2_000)
+            ],
+        )
+    for browser, address, number in ((here, OWN, 81), (client, "/admin/users/pat", 81)):
+        page = browser.get(address)
+        assert len(page.html.select(".sessions li")) == 25
+        assert len(page.body) < 100_000
+        found = [listed(browser, f"{address}?page_no={n}") for n in (1, 2, number, number + 1, "9" * 30)]
+        assert [len(ids) for ids in found] == [25, 25, 1, 1, 1]
+        assert not found[0].keys() & found[1].keys()
+        assert found[2] == found[3] == found[4]
+        assert listed(browser, f"{address}?page_no=two") == listed(browser, f"{address}?page_no=0") == found[0]
+        assert browser.get(f"{address}?page_no=2").html.find("nav", class_="pager")
+    assert "this one" in next(iter(listed(here).values()))
+
+    here.post(OWN)
     assert len(listed(here)) == 1
 
 

@@ -119,7 +119,7 @@ def test_who_lacks_a_permission_is_told_which_and_sent_nowhere(site: Site, kind:
     assert page.status_int == 200, "a redirect here would loop"
     text = page.html.find("main").get_text()
     assert "the-viewer" in text
-    assert "missing" in text
+    assert "does not allow" in text
     assert permission in text
 
 

@@ -11,8 +11,8 @@ from tests.functional.auditing import Log
 
 
 @pytest.fixture
-def log(empty_database_url: str, tmp_path: Path) -> Iterator[Log]:
-    log = Log(tmp_path, empty_database_url)
+def log(small_database_url: str, tmp_path: Path) -> Iterator[Log]:
+    log = Log(tmp_path, small_database_url)
     log.create("Line 1")
     yield log
     log.close()
@@ -69,7 +69,7 @@ def test_a_log_without_its_triggers_is_protected_again(log: Log) -> None:
 def test_search_texts_of_entries_are_compared_and_made_anew(log: Log) -> None:
     log.create("Línea 2", "Line 3")
     log.by_force("UPDATE admin_activity SET search_text = 'nothing' WHERE id = 2")
-    assert "the activity log: 1 search texts are not what the entries say: 2" in log.shell("check", fails=True)
+    assert "the activity log: 1 search texts do not match their entries: 2" in log.shell("check", fails=True)
     assert "the activity log: done; 1 search texts were wrong." in log.shell("reindex")
     assert "right" in log.shell("check")
     assert lacking(log) == []

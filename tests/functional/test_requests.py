@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from pyramid.events import NewRequest
 from pyramid.scripting import prepare
 from sqlalchemy import select
 
@@ -103,23 +102,6 @@ def test_a_refusal_is_problem_details_for_a_program(client: Client, kind: str) -
 
     assert (answer.status_int, answer.content_type) == (400, "application/problem+json")
     assert answer.json["status"] == 400
-
-
-def test_requests_are_of_one_class(site: Site, client: Client) -> None:
-    """Pyramid makes one for each, unless request.complete spares it; Python then knows nothing of it."""
-    classes: list[type] = []
-
-    def note(event: Any) -> None:
-        classes.append(type(event.request))
-
-    site.registry.registerHandler(note, (NewRequest,))
-    try:
-        client.get("/admin/transit")
-        client.get("/login")
-    finally:
-        site.registry.unregisterHandler(note, (NewRequest,))
-    assert len(classes) == 2
-    assert classes[0] is classes[1]
 
 
 def test_a_request_that_did_not_come_in_can_ask_the_database(site: Site) -> None:

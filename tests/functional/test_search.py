@@ -139,7 +139,7 @@ def test_html_and_json_find_the_same(client: Client, kind: str) -> None:
 
     assert "Zürich" in page.html.find("tbody").get_text()
     assert "Alpha" not in page.text
-    assert page.html.find("input", {"name": "q"})["value"] == "zurich"
+    assert page.html.find("input", {"id": "q"})["value"] == "zurich"
     assert page.html.find("input", {"name": "company_address"})["value"] == "ely"
 
 

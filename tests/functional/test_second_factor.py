@@ -10,10 +10,10 @@ from sqlalchemy import select, update
 
 from groundtransport import db, settings
 from groundtransport.accounts import secondfactor, users
-from groundtransport.accounts.models import SecurityEvent
 from groundtransport.accounts.secondfactor import totp
 from groundtransport.accounts.secondfactor.models import RecoveryCode, SecondFactor
 from groundtransport.security import Role
+from groundtransport.security_log.models import SecurityEvent
 from tests.functional.factors import App, Clock, factor_of, give_factor, sign_in_wholly
 from tests.functional.people import COOKIE, add_pat, is_signed_in, sign_in, with_cookie
 from tests.site import JFK, PASSWORD, Client, Site
@@ -94,13 +94,13 @@ def is_asked(site: Site) -> bool:
 def test_the_picture_is_ours_and_needs_no_style(pat: Client, clock: Clock) -> None:
     app = begin(pat, clock)
     page = pat.get(f"{PAGE}/set-up")
-    picture = page.html.find("svg")
+    picture = page.html.select_one("[role=img] svg")
     assert picture.find_parent(attrs={"role": "img"})["aria-label"]
     assert not re.search(r"style=|<style|<script|data:", str(picture))
     assert "unsafe" not in page.headers["Content-Security-Policy"]
     address = totp.provisioning_uri(app.generator.secret, "pat")
     assert address == f"otpauth://totp/Ground%20transport:pat?secret={app.generator.secret}&issuer=Ground%20transport"
-    assert str(totp.picture(app.generator.secret, "pat")).count("<path") == 2, "the ground and the code"
+    assert str(totp.qr_code(app.generator.secret, "pat")).count("<path") == 2, "the ground and the code"
 
 
 def test_it_asks_for_the_current_password(site: Site, pat: Client) -> None:
@@ -241,7 +241,7 @@ def test_who_must_have_one_sets_it_up_before_anything_else_opens(
     ):
         assert (answer.status_int, answer.location) == (303, f"http://localhost{PAGE}")
     assert site.count(site.kinds[kind].model) == 0
-    assert "role asks for a second factor" in client.get(PAGE).text
+    assert "role requires a second factor" in client.get(PAGE).text
 
     app = begin(client, clock)
     client.post(f"{PAGE}/confirm", {"code": app.code()})
@@ -255,7 +255,7 @@ def test_who_must_have_one_cannot_switch_it_off(site: Site, for_editors: None, c
     assert not any(form.action.endswith("/off") for form in client.get(PAGE).forms.values())
     answer = client.post(f"{PAGE}/off", {"current": PASSWORD, "code": app.code()})
     assert answer.status_int == 422
-    assert "cannot be switched off" in answer.text
+    assert "You cannot switch it off" in answer.text
     assert site.count(SecondFactor) == 1
 
 
@@ -349,3 +349,48 @@ def test_a_sealed_secret_of_somebody_else_opens_nothing(site: Site, clock: Clock
         pat = users.find(dbsession, "pat")
         dbsession.execute(update(SecondFactor).where(SecondFactor.user_id == pat.id).values(sealed=stolen))
     assert sign_in_wholly(site.anonymous(), app.code()).status_int == 422
+
+
+# The password
+
+
+@pytest.mark.parametrize("code", [None, "", "000000", "used"])
+def test_the_password_is_not_changed_without_a_code(site: Site, pat: Client, clock: Clock, code: str | None) -> None:
+    """A stolen session and a stolen password are not the person."""
+    app, _codes = give_factor(site, clock)
+    client = site.anonymous()
+    used = app.code()
+    sign_in_wholly(client, used)
+    form = {"current": PASSWORD, "password": OTHER_PASSWORD, "repeated": OTHER_PASSWORD}
+    form |= {} if code is None else {"code": used if code == "used" else code}
+
+    answer = client.post("/admin/profile", form)
+
+    assert answer.status_int == 422
+    assert "code is wrong" in answer.html.find(id="code-error").get_text()
+    assert factor_of(site).failures == 1
+    clock.tick()
+    assert sign_in_wholly(site.anonymous(), app.code()).status_int == 303, "with the old password"
+
+
+def test_the_password_is_changed_with_a_code_or_a_recovery_code(site: Site, pat: Client, clock: Clock) -> None:
+    app, codes = give_factor(site, clock)
+    client = site.anonymous()
+    sign_in_wholly(client, app.code())
+    clock.tick()
+    form = next(form for form in client.get("/admin/profile").forms.values() if "repeated" in form.fields)
+    form["current"], form["code"], form["password"], form["repeated"] = PASSWORD, app.code(), "short", "short"
+    assert "at least 15" in form.submit(expect_errors=True).html.find(id="password-error").get_text()
+
+    form["password"] = form["repeated"] = OTHER_PASSWORD
+    assert form.submit().status_int == 303, "the code was not used up by the refusal"
+
+    back = {"current": OTHER_PASSWORD, "password": PASSWORD, "repeated": PASSWORD, "code": codes[0]}
+    assert client.post("/admin/profile", back).status_int == 303
+    back = {"current": PASSWORD, "password": OTHER_PASSWORD, "repeated": OTHER_PASSWORD, "code": codes[0]}
+    assert client.post("/admin/profile", back).status_int == 422, "it was used"
+
+
+def test_who_has_no_second_factor_is_asked_for_no_code(pat: Client) -> None:
+    form = next(form for form in pat.get("/admin/profile").forms.values() if "repeated" in form.fields)
+    assert "code" not in form.fields

@@ -8,8 +8,9 @@ from sqlalchemy import select, update
 
 from groundtransport import db
 from groundtransport.accounts import secondfactor, users
-from groundtransport.accounts.models import AdminSession, AdminUser, SecurityEvent, SignInTry
+from groundtransport.accounts.models import AdminSession, AdminUser, SignInTry
 from groundtransport.accounts.secondfactor.models import FAILURES_MAX, PendingSignIn, SecondFactor
+from groundtransport.security_log.models import SecurityEvent
 from tests.functional.factors import Clock, factor_of, give_factor, sign_in_wholly, type_code
 from tests.functional.people import COOKIE, add_pat, is_signed_in, sign_in, with_cookie
 from tests.site import PASSWORD, Client, Site

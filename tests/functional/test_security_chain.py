@@ -8,10 +8,11 @@ import pytest
 from sqlalchemy import Engine, select, text
 
 from groundtransport import db, settings
-from groundtransport.accounts import event_chain, security_log
-from groundtransport.accounts.models import SecurityEvent
-from groundtransport.accounts.security_log import Entry, Event, SecurityLog
 from groundtransport.db import migrations
+from groundtransport.security_log import event_chain, log
+from groundtransport.security_log.events import Entry, Event
+from groundtransport.security_log.log import SecurityLog
+from groundtransport.security_log.models import SecurityEvent
 from groundtransport.signing import make_key
 from tests.functional.test_chain_upkeep import BOTH, FIRST, NEW, SECOND
 from tests.integrity import at_once
@@ -36,7 +37,7 @@ def shell(empty: Engine, empty_database_url: str, tmp_path: Path) -> Iterator[Sh
 
 def write(engine: Engine, *names: str, secret: str = FIRST, days: int = 0) -> None:
     entries = [Entry(Event.SIGN_OUT, name, at=db.now() - timedelta(days=days)) for name in names]
-    security_log.write(SecurityLog(engine, make_key(secret.encode())), entries)
+    log.write(SecurityLog(engine, make_key(secret.encode())), entries)
 
 
 def numbers(shell: Shell) -> list[int]:

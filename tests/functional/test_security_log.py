@@ -11,10 +11,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from groundtransport import db
-from groundtransport.accounts import event_chain, omitted_events, security_log
 from groundtransport.accounts.models import AdminUser
 from groundtransport.audit import views
 from groundtransport.security import Role
+from groundtransport.security_log import event_chain, log, omitted_events, recording
 from tests.functional.people import COOKIE, is_signed_in, sign_in
 from tests.shell import Shell
 from tests.site import PASSWORD, Client, Site
@@ -146,7 +146,7 @@ def test_an_export_is_written(site: Site, client: Client) -> None:
 
 
 def test_a_flood_from_one_address_is_cut_off(site: Site, monkeypatch: pytest.MonkeyPatch, lines: Any) -> None:
-    monkeypatch.setattr(security_log, "MOST_OF_ONE", 5)
+    monkeypatch.setattr(log, "MOST_OF_ONE", 5)
     here, there = site.anonymous("2001:db8::1"), site.anonymous("2001:db8:0:1::1")
     for _ in range(8):
         here.post("/login", {}, X_CSRF_Token="")
@@ -157,7 +157,7 @@ def test_a_flood_from_one_address_is_cut_off(site: Site, monkeypatch: pytest.Mon
 
 
 def test_a_flood_from_everywhere_is_cut_off(site: Site, pat: AdminUser, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(security_log, "MOST_OF_ALL", 5)
+    monkeypatch.setattr(log, "MOST_OF_ALL", 5)
     for i in range(8):
         site.anonymous(f"192.0.2.{i}").post("/login", {}, X_CSRF_Token="")
     sign_in(site.anonymous())
@@ -168,14 +168,14 @@ def test_a_flood_from_everywhere_is_cut_off(site: Site, pat: AdminUser, monkeypa
 def test_what_was_left_out_is_one_line_with_its_number(
     site: Site, pat: AdminUser, monkeypatch: pytest.MonkeyPatch, lines: Any
 ) -> None:
-    monkeypatch.setattr(security_log, "MOST_OF_ONE", 5)
+    monkeypatch.setattr(log, "MOST_OF_ONE", 5)
     here = site.anonymous("2001:db8::1")
     for _ in range(8):
         here.post("/login", {}, X_CSRF_Token="")
     site.anonymous().get("/healthz")
     assert site.events("events left out") == [], "it may become more"
 
-    monkeypatch.setattr(security_log, "now", lambda: db.now() + timedelta(minutes=5))
+    monkeypatch.setattr(recording, "now", lambda: db.now() + timedelta(minutes=5))
     for _ in range(2):
         site.anonymous().get("/healthz")
     (event,) = site.events("events left out")
@@ -185,25 +185,25 @@ def test_what_was_left_out_is_one_line_with_its_number(
 
 
 def test_what_was_left_out_is_written_when_the_service_ends(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(security_log, "MOST_OF_ONE", 1)
+    monkeypatch.setattr(log, "MOST_OF_ONE", 1)
     for _ in range(3):
         site.anonymous(HERE).post("/login", {}, X_CSRF_Token="")
 
-    security_log.write_counts(site.registry["security_log"])
+    log.write_counts(site.registry["security_log"])
 
     (event,) = site.events("events left out")
     assert (event["address"], event["details"]["number"]) == (HERE, "2")
 
 
 def test_many_networks_are_counted_as_one() -> None:
-    left_out = omitted_events.LeftOut()
+    omitted = omitted_events.OmittedEvents()
     for number in range(omitted_events.NETWORKS + 5):
-        left_out.add("denied", f"192.0.2.{number}", db.now())
+        omitted.add("denied", f"192.0.2.{number}", db.now())
 
-    counts = left_out.over()
+    counts = omitted.pop()
     assert len(counts) == omitted_events.NETWORKS + 1
     assert (counts[-1].network, counts[-1].number) == (omitted_events.ELSEWHERE, 5)
-    assert left_out.over() == []
+    assert omitted.pop() == []
 
 
 # Never in the way

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from groundtransport.accounts.models import SecurityEvent
-from groundtransport.accounts.security_log import REFUSALS, Event
 from groundtransport.audit.security_views import TITLES
+from groundtransport.security_log.events import REFUSALS, Event
+from groundtransport.security_log.models import SecurityEvent
 from tests.site import Client, Site
 
 PAGE = "/admin/security"

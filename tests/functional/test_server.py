@@ -2,6 +2,8 @@
 
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +16,8 @@ from sqlalchemy import func, select
 
 from groundtransport import db, settings
 from groundtransport.db import migrations
+from groundtransport.server.runner import serve
+from groundtransport.settings import SettingsError
 from tests.integrity import session_of
 from tests.serving import Server, read_answer, running
 from tests.site import ENVIRON, JFK, Site, app_settings
@@ -124,6 +128,34 @@ def test_who_stands_in_the_door_is_let_in(server: Server) -> None:
         connection.close()
 
 
+def test_before_the_door_closes_clients_are_sent_elsewhere(site: Site, server: Server) -> None:
+    """For ``drain`` seconds: /readyz says so, and no connection is kept that a proxy might write to when it closes."""
+    request = creation(server, site)
+    with server.connect() as kept, server.connect() as other:
+        for connection in (kept, other):
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            answer = read_answer(connection)
+            assert (answer.status, answer.headers["Connection"]) == (200, None)
+        server.process.send_signal(signal.SIGTERM)
+        while (ready := server.raw(b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")).status == 200:
+            pass
+        kept.sendall(request)
+        answer = read_answer(kept)
+
+        assert ready.status == 503
+        assert (answer.status, answer.headers["Connection"]) == (303, "close")
+        assert kept.recv(1) == b""
+        assert other.recv(1) == b""  # when the door is closed
+    assert server.process.wait(10) == 0
+    assert records(site) == 1
+
+
+@pytest.mark.parametrize("drain", ["-1", "six", "6", ""])
+def test_a_drain_that_is_no_number_of_seconds_stops_the_start(drain: str) -> None:
+    with pytest.raises(SettingsError, match="drain must be a whole number from 0 to 5"):
+        serve(None, drain=drain)
+
+
 # Limits: the database has no say in them
 
 
@@ -165,7 +197,14 @@ POST = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         (POST + b"Content-Length: 5000000\r\n\r\n", 413),
         (POST + b"Content-Length: -1\r\n\r\n", 400),
         (POST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
-        (POST + b"Content-Length: 4\r\nTransfer-Encoding: gzip\r\n\r\nabcd", 501),
+        (POST + b"Content-Length: " + b"1" * 5_000 + b"\r\n\r\n", 400),
+        (POST + b"Transfer-Encoding: gzip\r\n\r\nabcd", 501),
+        (POST + b"Content-Length: 4\r\nTransfer-Encoding: gzip\r\n\r\nabcd", 400),
+        (POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (POST + b"transfer-encoding:chunked\r\nCONTENT-LENGTH:4\r\n\r\n0\r\n\r\n", 400),
+        (POST + b"Content-Length: 4\r\nTransfer-Encoding:\r\n\r\nabcd", 400),
+        (POST.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        (POST + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\na\r\n" * 12_000, 413),
         (POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
         (HEAD + b"No colon here\r\n\r\n", 400),
         (HEAD + b"X-Blank:" + b" " * 60_000 + b"x\r\n\r\n", 400),
@@ -196,6 +235,20 @@ def test_what_is_no_decent_request_is_refused(standing: Server, sent: bytes, sta
     assert is_plain_and_safe(answer.headers)
     assert not {b"evil", b"waitress", b"Traceback"} & set(answer.body.split())
     assert standing.ask("GET", "/healthz")[0] == 200
+
+
+def test_a_body_of_two_lengths_closes_the_connection(standing: Server) -> None:
+    """What follows is no second request: a proxy in front may have taken it for a part of the first."""
+    two = b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    with standing.connect() as connection:
+        connection.sendall(POST + two + b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        received = b""
+        while piece := connection.recv(65_536):
+            received += piece
+
+    assert received.startswith(b"HTTP/1.0 400 ")
+    assert received.count(b"HTTP/1.") == 1
+    assert b"Connection: close" in received
 
 
 def test_a_body_over_the_limit_is_refused_with_a_page(standing: Server) -> None:
@@ -245,3 +298,47 @@ def test_forwarded_headers_are_believed_of_the_configured_proxy_alone(standing: 
     assert ("Strict-Transport-Security" in by_proxy.headers) is has_proxy
     assert by_stranger.headers["Location"].startswith("http://127.0.0.1/login")
     assert "Strict-Transport-Security" not in by_stranger.headers
+
+
+# The start
+
+
+def refused_start(folder: Path, url: str, listen: str) -> str:
+    """Return what a server says that cannot listen there; it must end by itself, with 1."""
+    server = Server(folder, url)
+    server.ini.write_text(server.ini.read_text().replace(f"127.0.0.1:{server.port}", listen))
+    words = [sys.executable, "-W", "ignore", "-m", "pyramid.scripts.pserve", str(server.ini)]
+    done = subprocess.run(words, env=server.environ, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "Serving on" not in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+    return done.stderr.partition("\n")[2]  # after pserve's own "Starting server in PID ..."
+
+
+@pytest.mark.parametrize("port", ["99999", "65536", "0", "-1", "abc", "", "1" * 5000])
+def test_a_port_that_is_none_is_named(tmp_path: Path, port: str) -> None:
+    said = refused_start(tmp_path, f"sqlite:///{tmp_path}/data.sqlite", f"127.0.0.1:{port}")
+    assert said == f"Cannot listen on 127.0.0.1:{port}: a port is a number from 1 to 65535.\n"
+
+
+def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        where = f"127.0.0.1:{taken.getsockname()[1]}"
+        said = refused_start(tmp_path, f"sqlite:///{tmp_path}/data.sqlite", where)
+    assert said.startswith(f"Cannot listen on {where}: another program uses that port")
+    assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("listen", "reason"),
+    [("192.0.2.1:6543", "does not have that address"), ("127.0.0.1:6543\nthread = 8", "Unknown adjustment")],
+)
+def test_another_bad_setting_of_the_server_is_named(tmp_path: Path, listen: str, reason: str) -> None:
+    said = refused_start(tmp_path, f"sqlite:///{tmp_path}/data.sqlite", listen)
+    assert reason in said
+    assert len(said.splitlines()) == 1
+
+
+def test_serving_is_said_when_it_serves(server: Server) -> None:
+    said = f"Serving on http://127.0.0.1:{server.port}, until Ctrl+C or SIGTERM\n"
+    assert said in server.log.read_text()

@@ -12,7 +12,7 @@ from groundtransport.accounts import users
 from groundtransport.accounts.models import AdminUser
 from groundtransport.resources import Node
 from groundtransport.security import Role
-from groundtransport.web.urls import next_address
+from groundtransport.web.urls import next_url
 from tests.functional.people import COOKIE, add_pat, is_signed_in, sign_in, with_cookie
 from tests.site import JFK, PASSWORD, Site
 
@@ -234,7 +234,7 @@ def test_every_address_that_takes_writes_alone_is_known(site: Site) -> None:
     wrong = [
         address
         for address, allowed in methods.items()
-        if next_address(request, address) != (address if "GET" in allowed else "/admin")
+        if next_url(request, address) != (address if "GET" in allowed else "/admin")
     ]
 
     assert wrong == []

@@ -10,7 +10,6 @@ import pytest
 from sqlalchemy import event, text
 
 from groundtransport import db, settings
-from groundtransport.audit.subscriber import REST
 from groundtransport.db import sqlite
 from groundtransport.indexes import TableSpec, build, spec_of
 from groundtransport.indexes.postgresql import RARE_SIGNS, continued, rare_signs
@@ -56,7 +55,7 @@ def statements(site: Site) -> Iterator[list[tuple[str, Any]]]:
     seen: list[tuple[str, Any]] = []
 
     def note(connection: Any, cursor: Any, statement: str, parameters: Any, *more: Any) -> None:
-        ours = not re.match(r"(BEGIN|PRAGMA|SELECT 1 FROM sqlite_master|SELECT set_config)", statement)
+        ours = not re.match(r"(BEGIN|PRAGMA|SET LOCAL|SELECT 1 FROM sqlite_master|SELECT set_config)", statement)
         if ours and ("admin_session" not in statement or "admin_activity" in statement):
             seen.append((statement, parameters))
 
@@ -766,23 +765,20 @@ def test_a_search_that_was_made_a_moment_ago_is_one_query_and_knows_the_newest(s
 
 
 def test_a_write_needs_few_queries(site: Site) -> None:
-    """The record's own, and two for the activity log; no savepoint, nothing read twice.
+    """The record's own, and three for the activity log; no savepoint, nothing read twice.
 
-    On PostgreSQL an entry, the move of the log's head and the session's message are one. The head is asked for only
-    where others write, too. The page that tells of a save looks for doubles.
+    The page that tells of a save looks for doubles.
     """
     client = site.client()
-    for number in range(REST + 1):
-        client.create("transit", company_name=f"Company {number}")
-    fewer = int(site.engine.dialect.name == "postgresql")
+    client.create("transit", company_name="Company")
     fields = {"airport_name": JFK, "company_name": "Alpha Limousine", "company_phone1": "718 244 4444"}
     address = f"/admin/transit/{client.create('transit', **fields)}"
     edit = client.rows("transit", sort="-id", length="1")[0]["actions"]["edit"]
     asked = {
-        "create": (lambda: client.post("/admin/transit", {**fields, "form_token": "one-form-and-no-other"}), 4 - fewer),
-        "update": (lambda: client.put(address, {**fields, "company_name": "Beta Limousine"}), 4 - fewer),
+        "create": (lambda: client.post("/admin/transit", {**fields, "form_token": "one-form-and-no-other"}), 5),
+        "update": (lambda: client.put(address, {**fields, "company_name": "Beta Limousine"}), 5),
         "edit": (lambda: client.get(edit), 2),
-        "delete": (lambda: client.delete(address), 4 - fewer),
+        "delete": (lambda: client.delete(address), 5),
     }
     for name, (ask, most) in asked.items():
         with statements(site) as told:

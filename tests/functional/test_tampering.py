@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from groundtransport.accounts.models import AdminUser, SecurityEvent, SecurityHead
+from groundtransport.accounts.models import AdminUser
+from groundtransport.security_log.models import SecurityEvent, SecurityHead
 from tests.conftest import DATABASES, new_database
 from tests.functional.auditing import ZOE, Log, changing, doing
 from tests.functional.test_chain import CLOSED, COPY, GONE, MARK, POSITIVE, SPREAD, SWAPPED
@@ -131,7 +132,7 @@ EDITS = {
         },
     ),
     "an entry's search text changed": Edit(
-        CHECK, "not what the entries say: 3", ("UPDATE admin_activity SET search_text = 'x' WHERE id = 3",)
+        CHECK, "do not match their entries: 3", ("UPDATE admin_activity SET search_text = 'x' WHERE id = 3",)
     ),
     "a record's search text changed": Edit(
         CHECK,

@@ -9,9 +9,9 @@ from sqlalchemy import func, select
 
 from groundtransport import db
 from groundtransport.accounts import passwords, users
-from groundtransport.accounts.models import NAME_MAX, AdminUser
+from groundtransport.accounts.models import AdminUser
 from groundtransport.accounts.secondfactor.models import SecondFactor
-from groundtransport.security import Role
+from groundtransport.security import NAME_MAX, Role
 from tests.functional.people import add_pat, is_signed_in, sign_in
 from tests.site import PASSWORD, Client, Site
 
@@ -117,7 +117,7 @@ def test_a_new_person_gets_a_password_that_is_shown_once(site: Site, client: Cli
 
     password = shown_password(answer)
     anna = row(site, "anna")
-    assert passwords.is_right(password, anna.password_hash)
+    assert passwords.verify(password, anna.password_hash)
     assert (anna.role, anna.must_change_password, anna.disabled_at) == ("editor", True, None)
     assert answer.headers["Cache-Control"] == "no-store"
     for address in ("/admin", "/admin/users", "/admin/users/anna"):
@@ -384,7 +384,7 @@ def test_of_two_who_add_the_same_name_one_is_told(site: Site, client: Client) ->
 def test_the_last_administrator_stays(site: Site, pat: AdminUser) -> None:
     """Also past the rule about one's own account: by another whose session was read just before."""
     with db.transaction(site.engine) as dbsession:
-        user = users.locked(dbsession, "the-administrator")
+        user = users.find_locked(dbsession, "the-administrator")
         for change in (lambda: users.set_role(dbsession, user, Role.VIEWER), lambda: users.disable(dbsession, user)):
             with pytest.raises(users.UserRefused, match="last administrator"):
                 change()

@@ -242,7 +242,7 @@ def test_the_history_leads_to_the_versions(client: Client, kind: str, record_id:
 
 def test_todays_version_says_the_same(client: Client, kind: str, record_id: int) -> None:
     section = compared(client, kind, record_id, 3).find(class_="compare")
-    assert "It says the same." in section.get_text()
+    assert "There is no difference." in section.get_text()
     assert section.find("form") is None
 
 
@@ -252,5 +252,5 @@ def test_an_unknown_version_shows_the_history_alone(client: Client, kind: str, r
         assert answer.status_int == 200, version
         assert len(answer.html.select("ol.activity > li")) == 3
         section = answer.html.find(class_="compare")
-        assert section is None or "does not tell" in section.get_text()
+        assert section is None or "does not hold" in section.get_text()
         assert answer.html.find("main").find("table") is None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from groundtransport.airports.loading import airport_values
 from groundtransport.airports.models import AIRPORT_NAME_MAX, Airport
-from groundtransport.airports.names import code_of
+from groundtransport.airports.names import bracketed, code_of
 
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]))
 CODES = st.text(string.ascii_letters, min_size=3, max_size=3)
@@ -89,3 +89,14 @@ def test_a_text_without_a_code_in_its_last_brackets_has_none(text: str) -> None:
 def test_any_text_is_read_without_an_exception(text: str) -> None:
     code = code_of(text)
     assert code is None or (code.isascii() and code.isupper() | code.isdigit() and len(code) in (3, 4))
+
+
+@pytest.mark.parametrize("text", ["JFK", "jfk", " JFK ", "KJFK", "kjfk", "\u00a0KJFK\n"])
+def test_a_bare_code_is_put_into_brackets(text: str) -> None:
+    assert bracketed(text) == f"({text.strip().upper()})"
+
+
+# Goa and Lima are cities; GOA is Genoa's code, LIMA that of an airfield in Turin.
+@pytest.mark.parametrize("text", ["Goa", "Lima", "Kennedy", "JF", "JFKXX", "J K", "ÅÄÖ", "٣٤٥", "", "Kennedy (JFK)"])
+def test_what_is_no_bare_code_is_left_as_it_is(text: str) -> None:
+    assert bracketed(text) == text

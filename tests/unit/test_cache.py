@@ -15,7 +15,7 @@ def test_it_is_kept_for_a_while_and_for_its_own_database(monkeypatch: pytest.Mon
 
     found.put(one, "cities", "Newark")
     assert found.get(one, "cities") == "Newark"
-    assert found.get(one.execution_options(begin="IMMEDIATE"), "cities") == "Newark"
+    assert found.get(one.execution_options(isolation_level="AUTOCOMMIT"), "cities") == "Newark"
     assert found.get(one, "others") is None
     assert found.get(other, "cities") is None
 

@@ -1,4 +1,4 @@
-"""Keys derived from the secret: the edit key by the letter of docs/decisions.md, and nothing but the right one."""
+"""Keys derived from the secret; the edit key is exactly what decision 7 (docs/decisions/security.md) defines."""
 
 import dataclasses
 import hashlib

@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "groundtransport"
 SCRIPTS = sorted((PACKAGE / "static").glob("*.js"))
-WORKSHOP = {"bandit", "hypothesis", "mypy", "pytest", "ruff", "webtest", "playwright", "beautifulsoup4", "babel"}
+WORKSHOP = {"bandit", "hypothesis", "mypy", "pytest", "ruff", "webtest", "playwright", "beautifulsoup4"}
 
 
 def packages(lock: str) -> dict[str, str]:

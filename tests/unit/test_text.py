@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundtransport.text import digits, fold
+from groundtransport.text import digits, fold, plain
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 WITHOUT_CONTROLS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]))
@@ -69,3 +69,16 @@ def test_digits_are_ascii_digits_alone(text: str) -> None:
 def test_digits_of_a_phone_number_are_what_people_dial() -> None:
     assert digits(fold("+1 (718) 244-4444")) == "17182444444"
     assert digits(fold("０３-１２３４")) == "031234"
+
+
+@pytest.mark.parametrize(
+    ("text", "without"),
+    [
+        ("Alpha", "Alpha"),
+        ("Al\0pha\n", "Al pha "),
+        ("\ud800\udfff x", "  x"),
+        ("Ünï 東 \U0001f68c", "Ünï 東 \U0001f68c"),
+    ],
+)
+def test_plain_leaves_out_what_a_database_does_not_take(text: str, without: str) -> None:
+    assert plain(text) == without

@@ -42,7 +42,14 @@ class ParcelSchema(RecordSchema):
 
 
 PARCEL = Kind(
-    "parcel", "Parcel", "Parcels", Parcel, ParcelSchema, ("airport_name",), {"company_name": ("company_name",)}
+    "parcel",
+    "Parcel",
+    "Parcels",
+    Parcel,
+    ParcelSchema,
+    ("airport_name",),
+    {"company_name": ("company_name",)},
+    label="company_name",
 )
 
 

@@ -1,6 +1,7 @@
-"""The second factor: codes of an authenticator app, and recovery codes for when it is lost.
+"""The second factor: codes of an authenticator app (TOTP), and recovery codes.
 
-It is set up in two steps, so that nobody locks themselves out with a secret that no app holds.
+It is set up in two steps: the secret becomes active when its first code was verified, so that a user cannot be locked
+out by a secret that no app holds.
 """
 
 from datetime import timedelta
@@ -20,25 +21,25 @@ SET_UP_WITHIN = timedelta(minutes=15)
 
 
 class Proof(StrEnum):
-    """What proved that it is the person."""
+    """The kind of code that was verified."""
 
     APP = "app"
     RECOVERY_CODE = "recovery code"
 
 
-def of(dbsession: Session, user_id: int) -> SecondFactor | None:
-    """Return the person's second factor, if it is on."""
+def find(dbsession: Session, user_id: int) -> SecondFactor | None:
+    """Return the user's second factor; None if it is off."""
     factor = dbsession.get(SecondFactor, user_id)
     return factor if factor and factor.is_on else None
 
 
-def who_has_one(dbsession: Session) -> set[int]:
-    """Return the ids of all people whose second factor is on."""
+def user_ids_with_factor(dbsession: Session) -> set[int]:
+    """Return the ids of the users whose second factor is on."""
     return set(dbsession.scalars(select(SecondFactor.user_id).where(SecondFactor.sealed.is_not(None))))
 
 
 def begin(dbsession: Session, secrets: tuple[bytes, ...], user_id: int) -> None:
-    """Make a secret for a (new) app; nothing asks for it until ``confirm``."""
+    """Generate the secret of an app. It is pending until ``confirm``."""
     factor = dbsession.get(SecondFactor, user_id) or SecondFactor(user_id=user_id)
     factor.pending = seal(secrets, user_id, totp.new_secret())
     factor.pending_at = now()
@@ -47,7 +48,7 @@ def begin(dbsession: Session, secrets: tuple[bytes, ...], user_id: int) -> None:
 
 
 def pending_secret(dbsession: Session, secrets: tuple[bytes, ...], user_id: int) -> str | None:
-    """Return the secret that waits for its first code, for as long as it does."""
+    """Return the pending secret; None if there is none, or if it is older than SET_UP_WITHIN."""
     factor = dbsession.get(SecondFactor, user_id)
     if not factor or factor.pending is None or factor.pending_at is None:
         return None
@@ -55,12 +56,12 @@ def pending_secret(dbsession: Session, secrets: tuple[bytes, ...], user_id: int)
 
 
 def confirm(dbsession: Session, secrets: tuple[bytes, ...], user: AdminUser, code: str) -> list[str] | None:
-    """Switch the second factor on with a code of the pending secret, which ends every session.
+    """Switch the second factor on with a code of the pending secret, and end all sessions of the user.
 
-    Return the recovery codes; None for a wrong code.
+    Return the recovery codes; None if the code is wrong.
     """
     secret = pending_secret(dbsession, secrets, user.id)
-    step = totp.step_of(secret, code) if secret else None
+    step = totp.time_step(secret, code) if secret else None
     factor = dbsession.get(SecondFactor, user.id)
     if secret is None or step is None or factor is None:
         return None
@@ -70,9 +71,9 @@ def confirm(dbsession: Session, secrets: tuple[bytes, ...], user: AdminUser, cod
     return recovery.renew(dbsession, factor)
 
 
-def prove(dbsession: Session, secrets: tuple[bytes, ...], factor: SecondFactor, code: str) -> Proof | None:
-    """Take a code of the app or a recovery code, once; None for a wrong or used one."""
-    if _take(dbsession, secrets, factor, code):
+def verify_code(dbsession: Session, secrets: tuple[bytes, ...], factor: SecondFactor, code: str) -> Proof | None:
+    """Use up a code of the app or a recovery code; return None if it is wrong or was used before."""
+    if _use_app_code(dbsession, secrets, factor, code):
         return Proof.APP
     if recovery.use(dbsession, factor, code):
         factor.failures = 0
@@ -80,43 +81,45 @@ def prove(dbsession: Session, secrets: tuple[bytes, ...], factor: SecondFactor, 
     return None
 
 
-def _take(dbsession: Session, secrets: tuple[bytes, ...], factor: SecondFactor, code: str) -> bool:
-    """Take a code of the app. Two with the same code at once: the database lets one of them through."""
+def _use_app_code(dbsession: Session, secrets: tuple[bytes, ...], factor: SecondFactor, code: str) -> bool:
+    """Use up a code of the app. Of two concurrent requests with the same code, one succeeds."""
     secret = unseal(secrets, factor.user_id, factor.sealed or "")
-    step = totp.step_of(secret, code) if secret and not factor.is_locked else None
+    step = totp.time_step(secret, code) if secret and not factor.is_locked else None
     if step is None:
         return False
     unused = (SecondFactor.user_id == factor.user_id, SecondFactor.last_step < step)
-    taken = update(SecondFactor).where(*unused).values(last_step=step, failures=0).returning(SecondFactor.user_id)
-    return len(dbsession.execute(taken).all()) == 1
+    use = update(SecondFactor).where(*unused).values(last_step=step, failures=0).returning(SecondFactor.user_id)
+    return len(dbsession.execute(use).all()) == 1
 
 
 def is_on(engine: Engine, user_id: int) -> bool:
-    """Whether a sign-in owes a code; read past the request's transaction."""
+    """Return True if a sign-in requires a code. Reads outside the request's transaction."""
     with Session(engine) as dbsession:
-        return of(dbsession, user_id) is not None
+        return find(dbsession, user_id) is not None
 
 
 def count_failure(session: Any, factor: SecondFactor) -> None:
-    """Count a wrong code; written with the browser's session, for a refused request writes nothing itself."""
-    mine = SecondFactor.user_id == factor.user_id
-    more = update(SecondFactor).where(mine).values(failures=SecondFactor.failures + 1)
-    session.also(lambda connection: connection.execute(more))
+    """Count a wrong code. Written with the browser's session: a refused request's own transaction is rolled back."""
+    count = update(SecondFactor).where(SecondFactor.user_id == factor.user_id)
+    count = count.values(failures=SecondFactor.failures + 1)
+    session.also(lambda connection: connection.execute(count))
 
 
 def switch_off(dbsession: Session, user: AdminUser) -> None:
-    """Forget the second factor with its codes, and every sign-in that waits for it; ends every session."""
+    """Delete the second factor, its recovery codes and pending sign-ins, and end all sessions of the user."""
     for table in (RecoveryCode, PendingSignIn, SecondFactor):
         dbsession.execute(delete(table).where(table.user_id == user.id))
     user.session_epoch += 1
 
 
-# What an administrator does for somebody who lost their app is the same.
-reset = switch_off
+reset = switch_off  # what an administrator does for a user who lost the app
 
 
 def reseal(dbsession: Session, secrets: tuple[bytes, ...]) -> int:
-    """Seal anew, under the newest secret, what an older one sealed; return how many. Then the old one may go."""
+    """Re-encrypt the TOTP secrets that an older secret of the service sealed; return their number.
+
+    After that, the older secret is no longer needed.
+    """
     renewed = 0
     for factor in dbsession.query(SecondFactor).filter(SecondFactor.sealed.is_not(None)):
         text = unseal(secrets, factor.user_id, factor.sealed or "")

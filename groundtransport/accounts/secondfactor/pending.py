@@ -1,6 +1,6 @@
-"""A sign-in that waits for its second step: which browser, whose, for how long.
+"""Pending sign-ins: the password was verified, the code is missing.
 
-It is no session: it opens nothing, lasts minutes, and is used up by the right code.
+A pending sign-in is no session: it authenticates nothing, expires after minutes, and is deleted by the right code.
 """
 
 from datetime import timedelta
@@ -13,24 +13,24 @@ from groundtransport.accounts.models import AdminUser, SignInTry
 from groundtransport.accounts.secondfactor.models import PendingSignIn
 from groundtransport.db import now
 
-LASTS = timedelta(minutes=5)
+LIFETIME = timedelta(minutes=5)
 
 
 def begin(request: Request, user: AdminUser, try_id: int) -> None:
-    """Let this browser, under a new id, owe a code of that person; written with the session."""
+    """Store a pending sign-in of a user under a new session id. Written with the session."""
     session = request.session
     session.renew()
     values = {"token_hash": session.token_hash, "user_id": user.id, "epoch": user.session_epoch, "try_id": try_id}
 
     def write(connection: Connection) -> None:
-        connection.execute(delete(PendingSignIn).where(PendingSignIn.at <= now() - LASTS))
+        connection.execute(delete(PendingSignIn).where(PendingSignIn.at <= now() - LIFETIME))
         connection.execute(insert(PendingSignIn).values(values))
 
     session.also(write)
 
 
 def find(request: Request) -> tuple[PendingSignIn, AdminUser] | None:
-    """Return what this browser's sign-in waits for, and whose it is; read past the request's transaction."""
+    """Return this browser's pending sign-in and its user; None if there is none. Reads outside the transaction."""
     if not request.session.presented:
         return None
     query = (
@@ -38,22 +38,23 @@ def find(request: Request) -> tuple[PendingSignIn, AdminUser] | None:
         .join(AdminUser, AdminUser.id == PendingSignIn.user_id)
         .where(
             PendingSignIn.token_hash == request.session.token_hash,
-            PendingSignIn.at > now() - LASTS,
+            PendingSignIn.at > now() - LIFETIME,
             PendingSignIn.epoch == AdminUser.session_epoch,
             AdminUser.disabled_at.is_(None),
         )
     )
     with Session(request.registry["engine"], expire_on_commit=False) as dbsession:
-        found = dbsession.execute(query).one_or_none()
-        return (found[0], found[1]) if found else None
+        row = dbsession.execute(query).one_or_none()
+        return (row[0], row[1]) if row else None
 
 
-def use_up(dbsession: Session, waiting: PendingSignIn) -> bool:
-    """End the waiting; False where another request did so before."""
-    mine = PendingSignIn.token_hash == waiting.token_hash
-    return len(dbsession.execute(delete(PendingSignIn).where(mine).returning(PendingSignIn.user_id)).all()) == 1
+def consume(dbsession: Session, sign_in: PendingSignIn) -> bool:
+    """Delete the pending sign-in; return False if another request has deleted it."""
+    own = PendingSignIn.token_hash == sign_in.token_hash
+    return len(dbsession.execute(delete(PendingSignIn).where(own).returning(PendingSignIn.user_id)).all()) == 1
 
 
-def forget_try(request: Request, waiting: PendingSignIn) -> None:
-    """Take back the try that gave the password: it was no failure."""
-    request.session.also(lambda connection: connection.execute(delete(SignInTry).where(SignInTry.id == waiting.try_id)))
+def forget_attempt(request: Request, sign_in: PendingSignIn) -> None:
+    """Remove the counted attempt of the password step. Written with the session."""
+    statement = delete(SignInTry).where(SignInTry.id == sign_in.try_id)
+    request.session.also(lambda connection: connection.execute(statement))

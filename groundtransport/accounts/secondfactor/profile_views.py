@@ -1,4 +1,4 @@
-"""``/admin/profile/second-factor``: setting up an app, recovery codes, and switching it off again."""
+"""``/admin/profile/second-factor``: set up an app, renew the recovery codes, and switch the second factor off."""
 
 from typing import Any
 
@@ -8,18 +8,20 @@ from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
 
-from groundtransport.accounts import reauth, secondfactor
-from groundtransport.accounts.profile import done, myself
+from groundtransport.accounts import secondfactor
+from groundtransport.accounts.profile.views import own_account, redirect
 from groundtransport.accounts.secondfactor import recovery, totp
-from groundtransport.accounts.security_log import Event, record
+from groundtransport.accounts.sign_in import reauth
 from groundtransport.i18n import _
 from groundtransport.resources import OwnSecondFactor
 from groundtransport.security import Permission
+from groundtransport.security_log.events import Event
+from groundtransport.security_log.recording import record
 from groundtransport.web.form_data import submitted
 
-REQUIRED = _("Your role asks for a second factor: it cannot be switched off, but moved to another app.")
+REQUIRED = _("Your role requires a second factor. You cannot switch it off, but you can move it to another app.")
 WRONG_FIRST = _(
-    "This code does not fit. Look whether the clock of your device is right, and type the code it shows now."
+    "This code is wrong. Check that the clock of your device is right, and enter the code that the app shows now."
 )
 
 
@@ -37,24 +39,24 @@ class Enrolment:
 
     @view_config(name="set-up", request_method="GET", permission=Permission.OWN_READ)
     def show_secret(self) -> Response:
-        secret = self._pending()
-        return self._secret_page(secret, {}) if secret else self._to()
+        secret = self._pending_secret()
+        return self._secret_page(secret, {}) if secret else self._redirect()
 
     @view_config(name="set-up", request_method="POST", permission=Permission.OWN)
     def begin(self) -> Response:
-        errors = self._doubts()
+        errors = self._reauthenticate()
         if errors:
             return self._page(errors, at="set-up")
         secondfactor.begin(self.request.dbsession, self.secrets, self.request.identity.user_id)
-        return self._to("set-up")
+        return self._redirect("set-up")
 
     @view_config(name="confirm", request_method="POST", permission=Permission.OWN)
     def confirm(self) -> Response:
         code = submitted(self.request, ("code",)).get("code", "")
-        secret = self._pending()
+        secret = self._pending_secret()
         if secret is None:
-            return self._to()
-        user = myself(self.request)
+            return self._redirect()
+        user = own_account(self.request)
         codes = secondfactor.confirm(self.request.dbsession, self.secrets, user, code)
         if codes is None:
             return self._secret_page(secret, {"code": WRONG_FIRST})
@@ -64,48 +66,48 @@ class Enrolment:
 
     @view_config(name="codes", request_method="POST", permission=Permission.OWN)
     def renew_codes(self) -> Response:
-        errors = self._doubts()
-        factor = secondfactor.of(self.request.dbsession, self.request.identity.user_id)
+        errors = self._reauthenticate()
+        factor = secondfactor.find(self.request.dbsession, self.request.identity.user_id)
         if errors:
             return self._page(errors, at="codes")
         if factor is None:
-            return self._to()
+            return self._redirect()
         record(self.request, Event.SECOND_FACTOR, what="new recovery codes")
         return self._codes_page(recovery.renew(self.request.dbsession, factor))
 
     @view_config(name="off", request_method="POST", permission=Permission.OWN)
     def switch_off(self) -> Response:
-        errors = {"code": REQUIRED} if self.is_required else self._doubts()
+        errors = {"code": REQUIRED} if self.is_required else self._reauthenticate()
         if errors:
             return self._page(errors, at="off")
-        user = myself(self.request)
+        user = own_account(self.request)
         secondfactor.switch_off(self.request.dbsession, user)
         self.request.session.sign_in(user)
         record(self.request, Event.SECOND_FACTOR, what="switched off")
-        return done(self.request, _("Your second factor was switched off."), self.context.__parent__)
+        return redirect(self.request, _("Your second factor was switched off."), self.context.__parent__)
 
     # Parts
 
-    def _doubts(self) -> dict[str, Any]:
-        return reauth.doubts(self.request, submitted(self.request, ("current", "code")), with_code=True)
+    def _reauthenticate(self) -> dict[str, Any]:
+        return reauth.check(self.request, submitted(self.request, ("current", "code")))
 
-    def _pending(self) -> str | None:
+    def _pending_secret(self) -> str | None:
         return secondfactor.pending_secret(self.request.dbsession, self.secrets, self.request.identity.user_id)
 
-    def _to(self, *elements: str) -> Response:
+    def _redirect(self, *elements: str) -> Response:
         return HTTPSeeOther(self.request.application_url + self.request.context_path(self.context, *elements))
 
     def _page(self, errors: dict[str, Any], at: str = "") -> Response:
-        """Return the page; ``at`` names the form that was refused."""
+        """Return the page; ``at`` is the name of the refused form."""
         identity = self.request.identity
-        factor = secondfactor.of(self.request.dbsession, identity.user_id)
-        left = recovery.left(self.request.dbsession, identity.user_id) if factor else 0
+        factor = secondfactor.find(self.request.dbsession, identity.user_id)
+        left = recovery.count_left(self.request.dbsession, identity.user_id) if factor else 0
         values = {"factor": factor, "codes_left": left, "few": recovery.FEW, "is_required": self.is_required}
         return self._answer("second_factor.jinja2", {**values, "at": at}, errors)
 
     def _secret_page(self, secret: str, errors: dict[str, Any]) -> Response:
         name = self.request.identity.name
-        values = {"picture": totp.picture(secret, name), "secret": totp.in_groups(secret), "name": name}
+        values = {"picture": totp.qr_code(secret, name), "secret": totp.grouped(secret), "name": name}
         return self._answer("set_up.jinja2", {**values, "issuer": totp.ISSUER}, errors)
 
     def _codes_page(self, codes: list[str]) -> Response:

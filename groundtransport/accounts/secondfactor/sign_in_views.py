@@ -1,4 +1,4 @@
-"""The second step of signing in: a code of the app, or a recovery code."""
+"""The second step of the sign-in: a code of the app, or a recovery code."""
 
 from typing import Any
 from urllib.parse import quote
@@ -10,17 +10,19 @@ from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 from pyramid.view import view_config, view_defaults
 
-from groundtransport.accounts import secondfactor, throttle
+from groundtransport.accounts import secondfactor
 from groundtransport.accounts.models import AdminUser
 from groundtransport.accounts.secondfactor import Proof, pending, recovery
 from groundtransport.accounts.secondfactor.models import PendingSignIn, SecondFactor
-from groundtransport.accounts.security_log import Event, record
-from groundtransport.accounts.throttle import Throttled, Try
+from groundtransport.accounts.sign_in import throttle
+from groundtransport.accounts.sign_in.throttle import Attempt, Throttled
 from groundtransport.i18n import DOMAIN, _
 from groundtransport.resources import Root
+from groundtransport.security_log.events import Event
+from groundtransport.security_log.recording import record
 from groundtransport.web.errors import prefers_json, problem
 from groundtransport.web.form_data import submitted
-from groundtransport.web.urls import is_ours, next_address
+from groundtransport.web.urls import is_ours, next_url
 
 WRONG = _("The code is wrong, or it was used already. Wait for the next one and try again.")
 LOCKED = _(
@@ -29,10 +31,11 @@ LOCKED = _(
 )
 
 
-def ask(request: Request, user: AdminUser, attempt: Try, target: str) -> Response:
-    """Lead a person whose password was right to the second step; the try stays counted until that succeeds."""
+def ask(request: Request, user: AdminUser, attempt: Attempt, target: str) -> Response:
+    """Redirect a user whose password was verified to the second step. The attempt counts until that succeeds."""
+    attempt.failed()
     pending.begin(request, user, attempt.number)
-    return HTTPSeeOther(request.application_url + _address("step=code", target))
+    return HTTPSeeOther(request.application_url + _login_path("step=code", target))
 
 
 @view_defaults(
@@ -45,51 +48,52 @@ class SecondStep:
     @view_config(request_method="GET")
     def show(self) -> Any:
         target = self.request.GET.get("next", "")
-        found = pending.find(self.request)
-        return page(found[1], target) if found else begin_again(self.request, target)
+        sign_in = pending.find(self.request)
+        return page(sign_in[1], target) if sign_in else begin_again(self.request, target)
 
     @view_config(request_method="POST")
     def take(self) -> Any:
         form = submitted(self.request, ("code", "next"))
-        found = pending.find(self.request)
-        if found is None:
+        sign_in = pending.find(self.request)
+        if sign_in is None:
             return begin_again(self.request, form.get("next", ""))
-        return PendingSecondStep(self.request, *found, form.get("next", "")).take(form.get("code", ""))
+        return PendingSecondStep(self.request, *sign_in, form.get("next", "")).take(form.get("code", ""))
 
 
 class PendingSecondStep:
-    """A code that a browser owes, at the moment when one was typed."""
+    """Checks a code that was submitted for a pending sign-in, and signs in."""
 
-    def __init__(self, request: Request, waiting: PendingSignIn, user: AdminUser, target: str) -> None:
-        self.request, self.waiting, self.user, self.target = request, waiting, user, target
+    def __init__(self, request: Request, sign_in: PendingSignIn, user: AdminUser, target: str) -> None:
+        self.request, self.pending_sign_in, self.user, self.target = request, sign_in, user, target
 
     def take(self, code: str) -> Response:
         try:
             attempt = throttle.admit(self.request, self.user.name)
         except Throttled as throttled:
             return self._hold(throttled)
-        factor = secondfactor.of(self.request.dbsession, self.user.id)
+        factor = secondfactor.find(self.request.dbsession, self.user.id)
         proof = self._proof(factor, code) if factor else None
         if factor is None or proof is None:
+            attempt.failed()
             return self._refuse(factor)
         attempt.succeeded()
-        pending.forget_try(self.request, self.waiting)
+        pending.forget_attempt(self.request, self.pending_sign_in)
         return self._let_in(proof)
 
     def _proof(self, factor: SecondFactor, code: str) -> Proof | None:
         dbsession, secrets = self.request.dbsession, self.request.registry["settings"].secrets
-        is_mine = pending.use_up(dbsession, self.waiting)
-        return secondfactor.prove(dbsession, secrets, factor, code) if is_mine else None
+        is_pending = pending.consume(dbsession, self.pending_sign_in)
+        return secondfactor.verify_code(dbsession, secrets, factor, code) if is_pending else None
 
     def _let_in(self, proof: Proof) -> Response:
         if proof == Proof.RECOVERY_CODE:
-            self._count_down()
+            self._flash_codes_left()
         self.request.session.sign_in(self.user)
         record(self.request, Event.SIGN_IN, user=self.user, second_factor=proof)
-        return HTTPSeeOther(self.request.application_url + next_address(self.request, self.target))
+        return HTTPSeeOther(self.request.application_url + next_url(self.request, self.target))
 
-    def _count_down(self) -> None:
-        left = recovery.left(self.request.dbsession, self.user.id)
+    def _flash_codes_left(self) -> None:
+        left = recovery.count_left(self.request.dbsession, self.user.id)
         text = self.request.localizer.pluralize(
             "You signed in with a recovery code; ${n} is left. You can make new ones on your profile.",
             "You signed in with a recovery code; ${n} are left. You can make new ones on your profile.",
@@ -107,7 +111,7 @@ class PendingSecondStep:
 
     def _hold(self, throttled: Throttled) -> Response:
         record(self.request, Event.THROTTLED, user=self.user)
-        response = self._answer(HTTPTooManyRequests.code, throttle.in_words(self.request, throttled))
+        response = self._answer(HTTPTooManyRequests.code, throttle.message(self.request, throttled))
         response.headers["Retry-After"] = str(throttled.seconds)
         return response
 
@@ -125,9 +129,9 @@ def page(user: AdminUser, target: str, error: str = "") -> dict[str, Any]:
 
 
 def begin_again(request: Request, target: str) -> Response:
-    """To the first step, which says why."""
-    return HTTPSeeOther(request.application_url + _address("late=1", target))
+    """Redirect to the first step, which shows that the pending sign-in has expired."""
+    return HTTPSeeOther(request.application_url + _login_path("late=1", target))
 
 
-def _address(query: str, target: str) -> str:
+def _login_path(query: str, target: str) -> str:
     return f"/login?{query}" + (f"&next={quote(target, safe='/')}" if is_ours(target) else "")

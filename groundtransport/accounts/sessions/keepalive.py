@@ -1,4 +1,4 @@
-"""``/admin/session``: how long one is signed in. A form's script asks before it sends what was typed."""
+"""``/admin/session``: the end of one's session, as JSON. A form's script asks for it before it submits."""
 
 from typing import Any
 from urllib.parse import quote
@@ -12,19 +12,19 @@ from groundtransport.security import Permission
 
 
 @view_defaults(context=Session, renderer="json")
-class Presence:
+class Keepalive:
     def __init__(self, context: Session, request: Request) -> None:
         self.request = request
 
     @view_config(request_method="GET", permission=Permission.OWN_READ)
     def show(self) -> dict[str, Any]:
-        """Answer with the CSRF token and the end of the session, and who is signed in; it puts off no end."""
+        """Return the CSRF token and the end of the session, without postponing it."""
         self.request.session.watch()
         return self._answer()
 
     @view_config(request_method="POST", permission=Permission.OWN)
     def stay(self) -> dict[str, Any]:
-        """Put off the idle end, and answer the same."""
+        """Postpone the idle end, and return the same."""
         self.request.session.changed()
         return self._answer()
 
@@ -40,5 +40,5 @@ class Presence:
     context=Session, name="again", request_method="GET", permission=Permission.OWN_READ, renderer="again.jinja2"
 )
 def again(context: Session, request: Request) -> dict[str, Any]:
-    """The page after a sign-in that was made for a form in another tab."""
+    """Show the page after a sign-in that was made in a new tab, for a form in another one."""
     return {}

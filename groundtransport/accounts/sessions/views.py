@@ -1,46 +1,75 @@
-"""The sessions that are open: whose, since when and where; and how they are ended."""
+"""Open sessions of a user: list them, and end one or all others."""
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pyramid.httpexceptions import HTTPSeeOther
 from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from groundtransport.accounts import users
 from groundtransport.accounts.models import AdminSession, AdminUser
-from groundtransport.accounts.security_log import Event, record
 from groundtransport.accounts.sessions.rows import LIVE, live_since
 from groundtransport.i18n import _
 from groundtransport.resources import Profile
 from groundtransport.security import Permission
-from groundtransport.settings import Settings
+from groundtransport.security_log.events import Event
+from groundtransport.security_log.recording import record
 from groundtransport.web.client import browser_of
 from groundtransport.web.form_data import submitted
 
+PAGE_SIZE = 25
 
-def of(dbsession: Session, settings: Settings, user_id: int) -> Sequence[AdminSession]:
-    """Return a person's open sessions, the one that was used last first."""
-    query = select(AdminSession).join(AdminUser, AdminUser.id == AdminSession.user_id)
-    query = query.where(AdminSession.user_id == user_id, *LIVE).order_by(AdminSession.seen_at.desc())
-    return dbsession.scalars(query, live_since(settings)).all()
+
+@dataclass(frozen=True)
+class SessionPage:
+    """A page of somebody's open sessions; ``number`` counts from 1 to ``last``, ``total`` all of them."""
+
+    sessions: Sequence[AdminSession]
+    number: int
+    last: int
+    total: int
+
+
+def page_of(request: Request, user_id: int, this: str = "") -> SessionPage:
+    """Return the page that the request's ``page_no`` names; past the end the last one, what is no number the first.
+
+    The session whose public id is ``this`` comes first, then those that were used last.
+    """
+    live = (AdminSession.user_id == user_id, *LIVE)
+    since = live_since(request.registry["settings"])
+    user = AdminUser.id == AdminSession.user_id
+    count = select(func.count()).select_from(AdminSession).join(AdminUser, user).where(*live)
+    total: int = request.dbsession.scalar(count, since)
+    last = max(1, math.ceil(total / PAGE_SIZE))
+    number = min(last, _number(request.GET.get("page_no", "")))
+    order = ((AdminSession.public_id == this).desc(), AdminSession.seen_at.desc(), AdminSession.public_id)
+    query = select(AdminSession).join(AdminUser, user).where(*live).order_by(*order)
+    query = query.offset((number - 1) * PAGE_SIZE).limit(PAGE_SIZE)
+    return SessionPage(request.dbsession.scalars(query, since).all(), number, last, total)
+
+
+def _number(text: str) -> int:
+    return max(1, int(text[:18])) if text.isascii() and text.isdigit() else 1
 
 
 def end(dbsession: Session, user_id: int, public_id: str) -> bool:
-    """End one session of a person; return whether it was there."""
-    mine = (AdminSession.user_id == user_id, AdminSession.public_id == public_id.replace("\0", ""))
-    return dbsession.scalar(delete(AdminSession).where(*mine).returning(AdminSession.public_id)) is not None
+    """Delete one session of a user; return False if there is none with that public id."""
+    is_named = (AdminSession.user_id == user_id, AdminSession.public_id == public_id.replace("\0", ""))
+    return dbsession.scalar(delete(AdminSession).where(*is_named).returning(AdminSession.public_id)) is not None
 
 
 def end_all_but(dbsession: Session, user: AdminUser, public_id: str) -> None:
-    """End every session and edit link of a person but one session, also such as are beginning just now."""
+    """End all sessions and edit links of a user except one session, including a sign-in that is not committed yet."""
     users.end_sessions(user)
-    kept = AdminSession.public_id == public_id
-    dbsession.execute(delete(AdminSession).where(AdminSession.user_id == user.id, ~kept))
-    dbsession.execute(update(AdminSession).where(kept).values(epoch=user.session_epoch))
+    is_excepted = AdminSession.public_id == public_id
+    dbsession.execute(delete(AdminSession).where(AdminSession.user_id == user.id, ~is_excepted))
+    dbsession.execute(update(AdminSession).where(is_excepted).values(epoch=user.session_epoch))
 
 
 @view_defaults(context=Profile, name="sessions", renderer="groundtransport:accounts/templates/own_sessions.jinja2")
@@ -51,12 +80,13 @@ class OwnSessions:
     @view_config(request_method="GET", permission=Permission.OWN_READ)
     def show(self) -> dict[str, Any]:
         request = self.request
-        found = of(request.dbsession, request.registry["settings"], request.identity.user_id)
-        return {"sessions": found, "this": request.session.public_id, "browser_of": browser_of}
+        this = request.session.public_id
+        page = page_of(request, request.identity.user_id, this)
+        return {"page": page, "this": this, "browser_of": browser_of}
 
     @view_config(request_method="POST", permission=Permission.OWN)
     def end(self) -> Response:
-        """End the session that ``session`` names, or without it all others."""
+        """End the session whose public id is the field ``session``; without that field, all other sessions."""
         given = submitted(self.request, ("session",)).get("session", "")
         if given == self.request.session.public_id:
             record(self.request, Event.SIGN_OUT)
@@ -72,7 +102,7 @@ class OwnSessions:
         return _("That session was ended.")
 
     def _end_others(self) -> str:
-        user = users.locked(self.request.dbsession, self.request.identity.name)
+        user = users.find_locked(self.request.dbsession, self.request.identity.name)
         assert user is not None  # they are signed in, and nobody is ever deleted
         end_all_but(self.request.dbsession, user, self.request.session.public_id)
         record(self.request, Event.SESSION_ENDED, session="all others")

@@ -1,4 +1,4 @@
-"""The same done to several records at once: through the writer, in one transaction, as one batch of the log."""
+"""Apply one action to several records, in one transaction and as one batch of the activity log."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from groundtransport.records.writer import Writer
 from groundtransport.resources import Collection
 from groundtransport.security import Permission
 
-MOST = 500  # records of one batch: their transaction stays well under a second or two, and nobody waits for it longer
+MOST = 500  # records of one batch, so that its transaction takes at most two seconds
 DELETE = "delete"
 
 GONE = _("Deleted by somebody in the meantime")
@@ -27,7 +27,7 @@ WITHDRAWN = _("The airport is no longer in the list of airports")
 
 @dataclass
 class Report:
-    """The names of the records that were changed, and of those that were not, by the reason."""
+    """The labels of the changed records, and of the others by the reason why they were not changed."""
 
     done: list[str] = field(default_factory=list)
     left: dict[str, list[str]] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Report:
 
 
 def actions(request: Request, collection: Collection) -> list[tuple[str, str]]:
-    """Return what the signed-in person may do to several records: pairs of a code and its words."""
+    """Return the actions that the user may apply: pairs of code and translated label."""
     found = []
     if request.has_permission(Permission.EDIT, collection):
         for name in choices(collection.kind):
@@ -50,27 +50,27 @@ def actions(request: Request, collection: Collection) -> list[tuple[str, str]]:
     return found
 
 
-def values_of(action: str) -> dict[str, str]:
-    """Return the values that an action gives to a record; none for a deletion."""
+def values_of(kind: Kind, action: str) -> dict[str, Any]:
+    """Return the values that an action sets in a record, by field name; none for a deletion."""
     name, _equals, code = action.partition("=")
-    return {} if action == DELETE else {name: code}
+    return {} if action == DELETE else {name: kind.fields[name].filter_value(code)}
 
 
 def to_change(kind: Kind, action: str) -> list[Any]:
-    """Return the conditions of the records that an action would change at all."""
-    columns = {getattr(kind.model, name): value for name, value in values_of(action).items()}
+    """Return the conditions of the records that an action would change."""
+    columns = {getattr(kind.model, name): value for name, value in values_of(kind, action).items()}
     return [or_(column.is_(None), column != value) for column, value in columns.items()]
 
 
 def rows(kind: Kind, *conditions: Any) -> Select[Any]:
-    """Return the selection of at most MOST records, in the order of their ids: two batches cannot block each other."""
+    """Return a SELECT of at most MOST records. It is ordered by id, so that two batches cannot deadlock."""
     return select(kind.model).where(*conditions).order_by(kind.model.id).limit(MOST)
 
 
 def apply(
     collection: Collection, writer: Writer, action: str, found: Iterable[Any], stale: Callable[[Any], bool]
 ) -> Report:
-    """Do it to each of the rows that still is what the person saw, and that they may change."""
+    """Apply an action to each row that is not stale and that the user may change."""
     kind, report = collection.kind, Report()
     wanted = Permission.DELETE if action == DELETE else Permission.EDIT
     for row in found:
@@ -84,7 +84,7 @@ def apply(
         elif action == DELETE:
             writer.delete(row)
             report.done.append(name)
-        elif writer.update(row, values_of(action)):
+        elif writer.update(row, values_of(kind, action)):
             report.done.append(name)
         else:
             report.leave(SAME, name)
@@ -92,9 +92,9 @@ def apply(
 
 
 def undo(dbsession: Any, writer: Writer, entries: Mapping[int, Any], changed_since: set[int]) -> Report:
-    """Take back a batch, entry by entry: restore what it deleted, put back what it changed.
+    """Revert a batch entry by entry: restore deleted records, and set changed fields to their old values.
 
-    A record that somebody changed after the batch stays as it is.
+    A record that was changed after the batch is left alone.
     """
     kind, report = writer.kind, Report()
     for row in dbsession.scalars(rows(kind, kind.model.id.in_(entries)).with_for_update()).all():

@@ -1,4 +1,4 @@
-"""``POST /admin/<kind>/several``: asks first, then does the same to all that were selected; and its undo."""
+"""Views of bulk actions: ``POST /admin/<kind>/several`` confirms and applies one; ``undo`` reverts it."""
 
 import re
 import secrets
@@ -11,38 +11,40 @@ from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
 
+from groundtransport import formats
 from groundtransport.db import now
 from groundtransport.i18n import DOMAIN, _
 from groundtransport.records.bulk import batch
+from groundtransport.records.flash import flash
 from groundtransport.records.kind import label_of
 from groundtransport.records.list import columns, pages
 from groundtransport.records.list import query as queries
 from groundtransport.records.search.time_limit import Budget, OutOfTime
 from groundtransport.records.urls import list_url, sent_query
-from groundtransport.records.view_helpers import flash, writer_of
+from groundtransport.records.view_helpers import writer_of
 from groundtransport.resources import Collection
 from groundtransport.security import Permission
 from groundtransport.web.form_data import submitted
 
-NAMED = 10  # records that a page names; of the others it tells the number
+NAMED = 10  # records that a page lists by label; the others are counted
 _BATCH = re.compile(r"(several|undo)-[0-9a-f]{16}", re.ASCII)
 _RECORD = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What was selected: ids with the versions that the person saw, or all that the list's query lets through."""
+    """The selected records: ids with the versions that the user saw, or all matches of the list's query."""
 
     versions: dict[int, int]
     is_all: bool
-    as_of: datetime  # when the person was shown what "all" is
+    as_of: datetime  # the time at which the user saw the matches
 
     def is_stale(self, row: Any) -> bool:
         return bool(row.updated_at > self.as_of if self.is_all else row.version != self.versions[row.id])
 
 
 def selection_of(request: Request) -> Selection:
-    """Return what a form selected; raise HTTPBadRequest for what no form of ours sends."""
+    """Return the selection of a form. Raise HTTPBadRequest if it holds more than ``batch.MOST`` records."""
     found = [_RECORD.fullmatch(text) for text in request.POST.getall("record") if isinstance(text, str)]
     versions = {int(match[1]): int(match[2]) for match in found if match}
     if len(versions) > batch.MOST:
@@ -60,8 +62,8 @@ def _moment(text: str) -> datetime:
 
 
 def names(found: list[str]) -> str:
-    """Return a few names, and how many more there are."""
-    more = f" +{len(found) - NAMED:,}" if len(found) > NAMED else ""
+    """Return the first labels and the number of the others."""
+    more = f" +{formats.number(len(found) - NAMED)}" if len(found) > NAMED else ""
     return ", ".join(found[:NAMED]) + more
 
 
@@ -74,7 +76,7 @@ class SeveralViews:
 
     @view_config(name="several", renderer="groundtransport:records/templates/bulk.jinja2")
     def several(self) -> Any:
-        """Ask, with 200; with ``confirmed``, do it."""
+        """Render the confirmation; with ``confirmed``, apply the action."""
         sent = submitted(self.request, ("action", "confirmed", "batch"))
         action, selection = sent.get("action", ""), selection_of(self.request)
         words = dict(batch.actions(self.request, self.context)).get(action, "")
@@ -97,7 +99,7 @@ class SeveralViews:
         return HTTPSeeOther(self.back)
 
     def conditions(self, action: str, selection: Selection) -> list[Any]:
-        """Return what the selected records fulfil. Of all that match, those that would not change are left out."""
+        """Return the conditions of the selected records; of all matches, only those that the action would change."""
         model = self.kind.model
         if not selection.is_all:
             return [model.id.in_(selection.versions)]
@@ -137,7 +139,7 @@ class SeveralViews:
         for record_id in selection.versions.keys() - {row.id for row in rows} if not selection.is_all else ():
             report.leave(batch.GONE, label_of(self.kind, {}, record_id))
         can_undo = action != batch.DELETE or queries.can_restore(self.kind)
-        undo = {"undo": f"/admin/{self.kind.name}/undo", "fields": {"batch": name}} if can_undo else {}
+        undo = {"undo_url": f"/admin/{self.kind.name}/undo", "undo_fields": {"batch": name}} if can_undo else {}
         pluralize = self.request.localizer.pluralize
         if action == batch.DELETE:
             words = pluralize("{} was deleted.", "{} were deleted.", len(report.done), DOMAIN)
@@ -147,7 +149,7 @@ class SeveralViews:
 
     @view_config(name="undo", permission=Permission.RESTORE)
     def undo(self) -> Response:
-        """Take back a whole batch, as far as nobody has changed its records since."""
+        """Revert a batch, except for records that were changed after it."""
         name = submitted(self.request, ("batch",)).get("batch", "")
         found = self.request.batch_entries(self.kind, name) if _BATCH.fullmatch(name) else []
         entries = {entry.record_id: entry for entry in found if entry.action in ("update", "delete")}
@@ -161,17 +163,21 @@ class SeveralViews:
         return self.tell(report, undo_name, words, {})
 
     def tell(self, report: batch.Report, name: str, words: str, undo: dict[str, Any]) -> Response:
-        """Say what was done, with a link to its entries in the log, and what was not and why; then the list again."""
+        """Flash the numbers of changed and unchanged records, with reasons, and redirect to the list."""
         pluralize, translate = self.request.localizer.pluralize, self.request.translate
         done, left = len(report.done), sum(map(len, report.left.values()))
         if done:
-            count = pluralize("${n} record", "${n} records", done, DOMAIN, {"n": f"{done:,}"})
-            href = f"/admin/activity?batch={name}"
-            flash(self.request, words, name=count, href=href, state=self.query.state(), **undo)
+            count = pluralize("${n} record", "${n} records", done, DOMAIN, {"n": formats.number(done)})
+            url, state = f"/admin/activity?batch={name}", self.query.state()
+            flash(self.request, words, name=count, url=url, list_state=state, has_focus=True, **undo)
         if left or not done:
             text = pluralize(
-                "${n} record stayed as it was.", "${n} records stayed as they were.", left, DOMAIN, {"n": f"{left:,}"}
+                "${n} record stayed as it was.",
+                "${n} records stayed as they were.",
+                left,
+                DOMAIN,
+                {"n": formats.number(left)},
             )
-            lines = [f"{translate(reason)}: {names(found)}" for reason, found in report.left.items()]
-            flash(self.request, text, level="warning", lines=lines)
+            lines = tuple(f"{translate(reason)}: {names(labels)}" for reason, labels in report.left.items())
+            flash(self.request, text, level="warning", lines=lines, has_focus=not done)
         return HTTPSeeOther(self.back)

@@ -1,4 +1,4 @@
-"""The statement that finds records worth comparing with a company: by the indexes of the sorts, and the newest."""
+"""The query for candidates of a duplicate search: matches of the sort indexes, and the airport's newest records."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -30,22 +30,22 @@ WORDS = 3  # of a name, the longest, that a text must hold
 
 
 def identifying(kind: Kind) -> list[str]:
-    """Return what a company is known by at an airport: a change there is worth another look."""
-    fields = [name for name, field in kind.fields.items() if name == "company_name" or field.is_phone or field.is_link]
+    """Return the fields that identify a company at an airport; a change in them needs a new duplicate search."""
+    fields = [name for name, field in kind.fields.items() if name == kind.label or field.identifies_by]
     return ["airport_id", *fields]
 
 
 def phones(kind: Kind) -> list[str]:
-    return [name for name, field in kind.fields.items() if field.is_phone]
+    return [name for name, field in kind.fields.items() if field.identifies_by == "phone"]
 
 
 def links(kind: Kind) -> list[str]:
-    return [name for name, field in kind.fields.items() if field.is_link]
+    return [name for name, field in kind.fields.items() if field.identifies_by == "web"]
 
 
 @cache
 def candidates(kind: Kind, reasons: tuple[str, ...], newest: int, alike: int) -> CompoundSelect[Any]:
-    """Return the statement for the rows that are worth a comparison. What it looks for are its parameters."""
+    """Return the query for the rows to compare; the searched values are its parameters."""
     columns = kind.model.__table__.c
     names = dict.fromkeys(("id", *identifying(kind), *kind.columns))
     here = sort_key(columns.airport_code) == _sought("airport_code")
@@ -95,7 +95,7 @@ def _written_alike(kind: Kind, reasons: tuple[str, ...]) -> Iterator[tuple[Colum
     """Yield conditions that the index of a sort answers, each with its key."""
     columns = kind.model.__table__.c
     if "name" in reasons:
-        yield _from_to(columns.company_name, "name")
+        yield _from_to(columns[kind.label], "name")
     if "phone" in reasons:
         names = phones(kind)
         spellings = [_sought("phone", number) for number in range(len(names) * SPELLINGS)]

@@ -13,9 +13,18 @@ import phonenumbers
 from sqlalchemy.orm import Session
 
 from groundtransport.airports.models import Airport
-from groundtransport.records.duplicates.candidates import MARKS, SCHEMES, SPELLINGS, WORDS, candidates, links, phones
+from groundtransport.records.duplicates.candidates import (
+    MARKS,
+    SCHEMES,
+    SPELLINGS,
+    WORDS,
+    candidates,
+    identifying,
+    links,
+    phones,
+)
 from groundtransport.records.kind import Kind, label_of
-from groundtransport.text import fold
+from groundtransport.text import fold, plain
 
 NEWEST = 300  # of one airport that are looked at, so that no airport makes a keystroke slow
 ALIKE = 300  # of all airports that an index finds by a name, by one field's numbers, by a host
@@ -50,9 +59,9 @@ def similar(
 ) -> list[Similar]:
     """Return up to five live records at the airport that may be the company of ``values``, the likeliest first.
 
-    ``but`` is the record itself.
+    ``values`` may be as they were typed, refused by the form or not; ``but`` is the record itself.
     """
-    wanted = _Keys(kind, airport.country, values)
+    wanted = _Keys(kind, airport.country, _askable(kind, values))
     if not wanted.reasons:
         return []
     found = {}
@@ -64,10 +73,16 @@ def similar(
     return sorted(found.values(), key=lambda one: (-len(one.reasons), -one.record_id))[:SHOWN]
 
 
+def _askable(kind: Kind, values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts as a database can be asked for them: PostgreSQL takes no NUL, no driver half a character."""
+    names = [name for name in identifying(kind) if name in kind.fields and values.get(name)]
+    return {name: plain(values[name][: kind.fields[name].max_length]) for name in names}
+
+
 def _more(kind: Kind, values: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what people tell two records of one company apart by."""
-    names = [name for name in kind.columns if name not in ("airport_name", "company_name")]
-    return tuple(kind.fields[name].shown(values[name]) for name in names if values[name])
+    names = [name for name in kind.columns if name not in ("airport_name", kind.label)]
+    return tuple(kind.fields[name].shown(values[name]) for name in names if values[name] is not None)
 
 
 class _Keys:
@@ -75,7 +90,8 @@ class _Keys:
 
     def __init__(self, kind: Kind, country: str, values: Mapping[str, Any]) -> None:
         self.country, self.phone_names, self.link_names = country, phones(kind), links(kind)
-        self.written = values.get("company_name") or ""
+        self.label = kind.label or ""
+        self.written = (values.get(kind.label) if kind.label else None) or ""
         self.name = name_key(self.written)
         self.hosts = {host for text in _texts(values, self.link_names) if (host := host_of(text))}
         self.numbers = {text: number for text in _texts(values, self.phone_names) if (number := self._number(text))}
@@ -112,7 +128,7 @@ class _Keys:
 
     def shared_with(self, other: Mapping[str, Any]) -> tuple[str, ...]:
         is_same = {
-            "name": bool(self.name) and self.name == name_key(other["company_name"] or ""),
+            "name": bool(self.name) and self.name == name_key(other[self.label] or ""),
             "phone": any(self._number(text) in self.phones for text in self._if(self.phones, other, self.phone_names)),
             "web": any(host_of(text) in self.hosts for text in self._if(self.hosts, other, self.link_names)),
         }

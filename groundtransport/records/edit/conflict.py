@@ -1,4 +1,4 @@
-"""A save names the version that it replaces; what somebody saved in between is not overwritten unseen."""
+"""Conflicts of concurrent edits: a write names the version of the record that it replaces."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from groundtransport.web.form_data import submitted
 
 
 class Conflict(Exception):
-    """Both sides changed the same field. ``merge`` holds both, and what could be put together."""
+    """Both sides changed the same field. ``merge`` holds both values, and the fields that could be merged."""
 
     def __init__(self, row: Any, merge: Merge) -> None:
         super().__init__(row.id)
@@ -18,7 +18,7 @@ class Conflict(Exception):
 
 
 class StaleDelete(Exception):
-    """The record is not any more what the person saw when they decided to delete it."""
+    """The record has changed since the user confirmed its deletion."""
 
     def __init__(self, row: Any) -> None:
         super().__init__(row.id)
@@ -26,7 +26,7 @@ class StaleDelete(Exception):
 
 
 def sent_version(request: Request) -> int | None:
-    """Return the version that a write names; None from a client that names none, 0 for one that never was."""
+    """Return the version that a write names, None if it names none, 0 if it is no valid number."""
     if request.method in ("GET", "HEAD"):
         return None
     text = submitted(request, ("version",)).get("version")

@@ -1,4 +1,4 @@
-"""Deleting, after a question, and bringing back what was deleted."""
+"""The views that delete a record, after a confirmation, and restore a deleted one."""
 
 from typing import Any
 
@@ -9,10 +9,11 @@ from pyramid.view import view_config, view_defaults
 from groundtransport.airports.models import Airport
 from groundtransport.i18n import _
 from groundtransport.records.edit.conflict import StaleDelete, sent_version
+from groundtransport.records.flash import flash
 from groundtransport.records.kind import label_of
 from groundtransport.records.list import query as queries
 from groundtransport.records.urls import edit_url, list_url, sent_query
-from groundtransport.records.view_helpers import flash, see_other, writer_of
+from groundtransport.records.view_helpers import see_other, writer_of
 from groundtransport.resources import DeletedRecord, Record
 from groundtransport.security import Permission
 from groundtransport.web.errors import error
@@ -47,15 +48,15 @@ class DeleteViews:
         page = self.page(sent_query(self.request, self.kind).state())
         writer_of(self.request, self.kind).delete(self.context.row)
         here, can_restore = page["action"], queries.can_restore(self.kind)
-        undo = {"undo": f"{here}/restore", "href": f"{here}/history"} if can_restore else {}
-        flash(self.request, _("{} was deleted."), name=page["label"], state=page["state"], **undo)
+        undo = {"undo_url": f"{here}/restore", "url": f"{here}/history"} if can_restore else {}
+        flash(self.request, _("{} was deleted."), name=page["label"], list_state=page["state"], **undo)
         return see_other(page["back"])
 
 
 @view_config(context=DeletedRecord, name="restore", request_method="POST", permission=Permission.RESTORE)
 def restore(context: DeletedRecord, request: Request) -> Response:
-    """Bring a deleted record back, as long as its airport takes records."""
-    if "to_version" in request.POST:  # the undo of an update, after somebody deleted the record: not meant so
+    """Restore a deleted record, unless its airport was withdrawn (422) or this is the undo of an update (409)."""
+    if "to_version" in request.POST:  # the undo of an update, sent after another user deleted the record
         return error(
             request, 409, _("Somebody deleted this record in the meantime. Restore it first, if it shall be back.")
         )
@@ -70,11 +71,16 @@ def restore(context: DeletedRecord, request: Request) -> Response:
     writer = writer_of(request, context.kind)
     writer.restore(context.row)
     label = label_of(context.kind, writer.values(context.row), context.row.id)
-    href = edit_url(request, context.kind, context.row.id, query.state())
-    undo = {
-        "undo": f"/admin/{context.kind.name}/{context.row.id}",
-        "fields": {"_method": "DELETE", "version": context.row.version},
-    }
-    record = [context.kind.name, context.row.id]
-    flash(request, _("{} was restored."), name=label, href=href, state=query.state(), record=record, **undo)
+    url = edit_url(request, context.kind, context.row.id, query.state())
+    flash(
+        request,
+        _("{} was restored."),
+        name=label,
+        url=url,
+        list_state=query.state(),
+        undo_url=f"/admin/{context.kind.name}/{context.row.id}",
+        undo_fields={"_method": "DELETE", "version": context.row.version},
+        kind_name=context.kind.name,
+        record_id=context.row.id,
+    )
     return see_other(list_url(request, context.kind, query.state()))

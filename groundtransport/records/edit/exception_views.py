@@ -1,4 +1,4 @@
-"""The answers to a write that was refused: what was typed is no record (422), or somebody was faster (409)."""
+"""Exception views of rejected writes: an invalid form (422), a stale CSRF token (400), a conflict (409)."""
 
 from typing import Any
 
@@ -34,13 +34,13 @@ def page(template: str, values: dict[str, Any], request: Request, status: int) -
 
 
 def current(request: Request, row: Any) -> dict[str, Any]:
-    """Return what a record says now, for a program."""
+    """Return the current values and version of a record, for a JSON answer."""
     return {name: getattr(row, name) for name in (*request.context.kind.fields, "version")}
 
 
 @exception_view_config(ValidationFailure)
 def validation_failed(failure: ValidationFailure, request: Request) -> Response:
-    """422: the form once more, with everything typed; a program gets the errors by field."""
+    """422: render the form with the typed texts and the errors; a JSON client gets the errors by field."""
     if prefers_json(request):
         return problem(request, 422, _("The record is not valid."), errors=failure.errors)
     views = EditViews if isinstance(request.context, Record) else CreateViews
@@ -51,7 +51,7 @@ def validation_failed(failure: ValidationFailure, request: Request) -> Response:
 
 @exception_view_config(BadCSRFToken)
 def stale_token(exception: BadCSRFToken, request: Request) -> Response:
-    """400: a form whose writer has signed in anew since, once more with what they typed; else the error page."""
+    """400: render a form that was opened in an earlier session, with the typed texts; else the error page."""
     views = {Collection: CreateViews, Record: EditViews}
     view = next((view for context, view in views.items() if isinstance(request.context, context)), None)
     is_form = view and not request.view_name and request.method in ("POST", "PUT")
@@ -64,18 +64,26 @@ def stale_token(exception: BadCSRFToken, request: Request) -> Response:
 
 @exception_view_config(Conflict)
 def conflict(exception: Conflict, request: Request) -> Response:
-    """409: mine, theirs and before for each field in question; a program gets the current values."""
+    """409: render the conflicting fields with mine, theirs and before; a JSON client gets the current values."""
     row, kind, merge = exception.row, request.context.kind, exception.merge
     if prefers_json(request):
         return problem(request, 409, STALE, current=current(request, row))
     views, state = EditViews(request.context, request), sent_query(request, kind).state()
     clashing = {clash.name for clash in merge.clashes}
+    now = views.writer.values(row)
     values = {
         "kind": kind,
         "label": views.label,
         "clashes": merge.clashes,
         "has_before": any(clash.before != clash.theirs for clash in merge.clashes) and merge.knows_before,
-        "settled": [(name, value or "") for name, value in merge.values.items() if name not in clashing],
+        "merged": [
+            (kind.fields[name], value, name in merge.taken)
+            for name, value in merge.values.items()
+            if name not in clashing and (name in merge.taken or value != now[name])
+        ],
+        "settled": [
+            (name, kind.fields[name].text(value)) for name, value in merge.values.items() if name not in clashing
+        ],
         "version": row.version,
         "state": state,
         "action": request.context_path(request.context),
@@ -89,7 +97,7 @@ def conflict(exception: Conflict, request: Request) -> Response:
 
 @exception_view_config(StaleDelete)
 def stale_delete(exception: StaleDelete, request: Request) -> Response:
-    """409: the question once more, about the record as it is now."""
+    """409: render the confirmation again, with the current record."""
     if prefers_json(request):
         return problem(request, 409, STALE, current=current(request, exception.row))
     state = sent_query(request, request.context.kind).state()

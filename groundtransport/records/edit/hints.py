@@ -1,4 +1,4 @@
-"""What the form's script asks while somebody types: how a number will be dialled, and whether the company is there."""
+"""JSON views for the form's script: the international form of a phone number, and possible duplicates."""
 
 from typing import Any
 
@@ -47,17 +47,13 @@ class Hints:
         """``?airport_name=&company_name=&...&id=`` -> ``similar``: ``id, label, more, reasons, href`` of up to five."""
         if self.place.airport is None:
             return {"similar": []}
-        values = {
-            name: self.sent[name][: node.max_length or 0]
-            for name, node in self.kind.fields.items()
-            if name in self.sent
-        }
-        found = similar(self.request.dbsession, self.kind, self.place.airport, values, number(self.sent.get("id", "")))
+        record_id = number(self.sent.get("id", ""))
+        found = similar(self.request.dbsession, self.kind, self.place.airport, self.sent, record_id)
         return {"similar": [shown(self.request, self.kind, one) for one in found]}
 
 
 def shown(request: Request, kind: Kind, one: Similar) -> dict[str, Any]:
-    """Return a similar record as people read it."""
+    """Return the JSON of a possible duplicate."""
     return {
         "id": one.record_id,
         "label": one.label,
@@ -72,14 +68,14 @@ def reasons_of(request: Request, one: Similar) -> str:
 
 
 def record_url(request: Request, kind: Kind, one: Similar) -> str:
-    """Return where the record is shown to the signed-in person."""
+    """Return the URL of the record: its edit form if the user may edit, else its details over the list."""
     if request.has_permission(Permission.EDIT):
         return edit_url(request, kind, one.record_id, "")
     return list_url(request, kind, f"view={one.record_id}")
 
 
 def similar_to(request: Request, form: RecordForm, but: int | None) -> list[dict[str, Any]]:
-    """Return what may be the company of a form as it was typed, for the form's page."""
+    """Return the JSON of the possible duplicates of a form's typed texts; ``but`` is the id of the record itself."""
     if form.place.airport is None:
         return []
     found = similar(request.dbsession, form.kind, form.place.airport, form.typed, but)

@@ -1,4 +1,4 @@
-"""What a new record's form begins with: a neighbour's airport, a copy's company, the airport of a filter."""
+"""The initial values of the form for a new record: from another record, or from the list's airport filter."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,10 +13,10 @@ NEAR = ("airport_name", "city", "state")
 
 
 def initial_values(context: Collection, request: Request, query: ListQuery) -> dict[str, Any]:
-    """Return the values of a new form.
+    """Return the initial values of a form, by field name.
 
-    ``?near=ID`` takes the place of that record, ``?copy=ID`` all but its place. What names no live record begins empty,
-    or with the airport that the list is filtered by.
+    ``?near=ID`` copies the place of that record, ``?copy=ID`` everything but its place. Without a live record of that
+    id, the form starts with the airport of the list's filter, or empty.
     """
     once = only_once(request.GET.dict_of_lists())
     near, copied = (_values(context, once.get(name, "")) for name in ("near", "copy"))

@@ -1,4 +1,4 @@
-"""Two people changed one record: what only one side changed is merged, the rest is asked. No database here."""
+"""Three-way merge of two concurrent edits of a record. Does not use the database."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Clash:
-    """A field that both sides changed, each in their own way. ``before`` is None where the log no longer tells."""
+    """A field that both sides changed to different values. ``before`` is None if the log does not hold it."""
 
     name: str
     mine: Any
@@ -17,7 +17,7 @@ class Clash:
 
 @dataclass(frozen=True)
 class Merge:
-    """``values`` hold both sides' changes, mine where they clash; ``taken`` names the fields that only they changed."""
+    """The result: ``values`` of both sides, mine in a clash; ``taken``: fields that only they changed."""
 
     values: dict[str, Any]
     taken: tuple[str, ...]
@@ -28,7 +28,7 @@ class Merge:
 def three_way(
     names: Iterable[str], before: Mapping[str, Any] | None, mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> Merge:
-    """Merge the fields of those names; without ``before``, every difference is a clash."""
+    """Merge the named fields. Without ``before``, every difference is a clash."""
     values, taken, clashes = {}, [], []
     for name in names:
         values[name] = mine[name]

@@ -46,7 +46,7 @@ def lead_to_form(context: Collection, request: Request) -> Response:
         token = waiting.pop()
         target = _page_of(request, keeping.find(request, token), token)
     response = HTTPSeeOther(target or request.context_path(context))
-    keeping.hand_over(request, response, waiting)
+    keeping.set_tokens(request, response, waiting)
     return response
 
 

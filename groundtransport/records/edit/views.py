@@ -12,7 +12,6 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm.exc import StaleDataError
 
 from groundtransport.accounts.saved_forms import own_stamp
-from groundtransport.accounts.security_log import Event, record
 from groundtransport.i18n import _
 from groundtransport.records.duplicates.candidates import identifying
 from groundtransport.records.edit.conflict import Conflict, sent_version
@@ -20,13 +19,16 @@ from groundtransport.records.edit.hints import similar_to
 from groundtransport.records.edit.initial_values import initial_values
 from groundtransport.records.edit.merge import three_way
 from groundtransport.records.edit.saved_forms import forget, kept_for
+from groundtransport.records.flash import flash
 from groundtransport.records.forms import RecordForm
 from groundtransport.records.kind import label_of
 from groundtransport.records.list import query as queries
 from groundtransport.records.urls import create_url, edit_url, list_url, sent_query
-from groundtransport.records.view_helpers import flash, see_other, writer_of
+from groundtransport.records.view_helpers import see_other, writer_of
 from groundtransport.resources import Collection, Record
 from groundtransport.security import Permission, edit_key_is_right
+from groundtransport.security_log.events import Event
+from groundtransport.security_log.recording import record
 from groundtransport.web.form_data import submitted
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,64}", re.ASCII)
@@ -88,10 +90,16 @@ class FormViews:
     def answer(self, message: str, values: dict[str, Any], form: RecordForm, record_id: int, **more: Any) -> Response:
         """Return the redirect to where the pressed button leads, with a message and what is doubtful in the record."""
         state = sent_query(self.request, self.kind).state()
-        href = edit_url(self.request, self.kind, record_id, state)
-        more |= {"href": href, "name": label_of(self.kind, values, record_id), "state": state}
-        more["record"] = [self.kind.name, record_id]
-        flash(self.request, message, **more)
+        flash(
+            self.request,
+            message,
+            name=label_of(self.kind, values, record_id),
+            url=edit_url(self.request, self.kind, record_id, state),
+            list_state=state,
+            kind_name=self.kind.name,
+            record_id=record_id,
+            **more,
+        )
         for warning in form.warnings(values):
             flash(self.request, warning, level="warning")
         forget(self.request)
@@ -134,7 +142,7 @@ class CreateViews(FormViews):
             form = RecordForm(self.request, self.kind, values=kept.fields)
             return self.page_again(form, kept.state, **kept.page)
         form = RecordForm(self.request, self.kind, values=initial_values(self.context, self.request, query))
-        form.focus("company_name" if form.place.airport else "airport_name")
+        form.focus((self.kind.label if form.place.airport else None) or "airport_name")
         return self.page(form, query.state())
 
     @view_config(request_method="POST")
@@ -148,7 +156,7 @@ class CreateViews(FormViews):
             values = form.validate()
             try:
                 record_id = writer.create(values, token)
-                return self.answer(_("{} was created."), values, form, record_id, look_by=[])
+                return self.answer(_("{} was created."), values, form, record_id, compared_fields=())
             except IntegrityError:  # a double click: the other request was first
                 self.request.tm.abort()  # no savepoint: everybody would pay for it
                 self.request.tm.begin()
@@ -215,7 +223,9 @@ class EditViews(FormViews):
             form = self.form({**self.writer.values(self.row), **kept.fields})
             form.version = kept.version
             return self.page_again(form, kept.state, **kept.page)
-        return self.page(self.form(), state)
+        form = self.form()
+        form.focus("airport_name")  # or the field that a link asks for by its fragment: the browser's script knows
+        return self.page(form, state)
 
     @view_config(request_method="PUT")
     def update(self) -> Any:
@@ -247,10 +257,10 @@ class EditViews(FormViews):
         if not self.writer.update(self.row, values):
             return self.answer(_("Nothing was changed in {}."), values, form, self.row.id)
         undo = f"{self.request.context_path(self.context)}/restore"
-        more: dict[str, Any] = {"undo": undo, "fields": {"to_version": before, "version": self.row.version}}
+        more: dict[str, Any] = {"undo_url": undo, "undo_fields": {"to_version": before, "version": self.row.version}}
         changed = [name for name in identifying(self.kind) if was[name] != values[name]]
-        if changed:  # at another airport, all fields may be like another's
-            more["look_by"] = [] if "airport_id" in changed else changed
+        if changed:  # at another airport, all fields are compared
+            more["compared_fields"] = () if "airport_id" in changed else tuple(changed)
         return self.answer(message, values, form, self.row.id, **more)
 
     def saved(self, taken: tuple[str, ...]) -> str:

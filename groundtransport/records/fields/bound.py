@@ -1,4 +1,4 @@
-"""What a form is about: the airport that was typed, and what the record held before."""
+"""The context of a form's validation: the airport that was typed, and the stored values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from groundtransport.airports.models import Airport
 
 @dataclass(frozen=True)
 class Place:
-    """What a form is about: the airport that was typed, and what the record held before.
+    """The airport that was typed in a form, and the values that the record holds.
 
     ``stored`` is empty for a new record and for one that moves to another airport.
     """
@@ -24,10 +24,10 @@ class Place:
 
     @cached_property
     def airports(self) -> Sequence[str]:
-        """The airport strings that what was typed finds, best first; looked up when somebody asks."""
+        """The names of the airports that match the typed text, best first; queried at first access."""
         return self.find_airports()
 
     @cached_property
     def cities(self) -> Cities:
-        """The airport's cities, looked up when somebody asks."""
+        """The airport's cities; queried at first access."""
         return self.find_cities()

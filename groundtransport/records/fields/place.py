@@ -1,21 +1,23 @@
-"""Fields of where a company is: airport, city, state."""
+"""Fields of a place: airport, city, state."""
 
 from typing import Any
 
 import colander
+from markupsafe import Markup
 
 from groundtransport.airports.names import code_of
 from groundtransport.airports.states import country_name, find_state, state_name, states_of
 from groundtransport.i18n import _
-from groundtransport.records.fields.base import Field, Select
+from groundtransport.records.fields.base import Cell, Field, Highlight, Select, Translate
 from groundtransport.text import fold
 
 
 class AirportField(Field):
-    """``<airport name> (<airport code>)``; the canonical string replaces what was typed before the brackets."""
+    """``<airport name> (<airport code>)``. The code decides; the typed name is replaced by the stored one."""
 
     group = "airport"
     template = "airport"
+    shown_as = "airport"
     missing = colander.required
     help = _("Type a name, a code or a city, and choose.")
 
@@ -35,9 +37,14 @@ class AirportField(Field):
             )
         return airport.airport_name
 
+    def cell(self, highlight: Highlight, translate: Translate) -> Cell:
+        # Added, not formatted: a page has many cells, and a sum of Markup takes a third of the time.
+        begin, end = Markup('<span class="tag" translate="no">'), Markup("</span> ")
+        return lambda name: begin + highlight(name[-4:-1]) + end + highlight(name[:-6])
+
 
 class StateField(Select):
-    """A state of the airport's country, by ISO 3166-2; the part after the hyphen and the name are understood."""
+    """The ISO 3166-2 code of a state of the airport's country; its name or short code is accepted, too."""
 
     group = "place"
     template = "state"
@@ -47,15 +54,11 @@ class StateField(Select):
 
     def convert(self, text: str) -> str:
         if self.place.airport is None:
-            return text  # the airport's own error comes first
+            return text  # the form shows the error of the airport instead
         state = find_state(self.place.country, text)
         if state is None:
-            raise colander.Invalid(
-                self,
-                self.about(
-                    _("${field}: ${country} has no ${state}."), country=country_name(self.place.country), state=text
-                ),
-            )
+            country = country_name(self.place.country)
+            raise self.invalid(_("${field}: ${country} has no ${state}."), country=country, state=text)
         return state.code
 
     def shown(self, value: Any) -> str:
@@ -63,7 +66,7 @@ class StateField(Select):
 
 
 class CityField(Field):
-    """A city in free text; those of the airport are offered."""
+    """A city as free text; the form suggests those of the airport."""
 
     group = "place"
     template = "city"
@@ -76,18 +79,18 @@ class CityField(Field):
 
 
 class AirportCity(CityField, Select):
-    """A city out of those of the airport, found without case and accents."""
+    """One of the airport's cities; case and accents do not matter."""
 
     template = "city_select"
 
     def convert(self, text: str) -> str:
         if self.place.airport is None:
             return text
-        names, wanted = self.place.cities.names, fold(text)
+        names, folded = self.place.cities.names, fold(text)
         if text in names:
             return text
         for name in names:
-            if fold(name) == wanted:
+            if fold(name) == folded:
                 return name
         missing = _("${field}: ${city} is not one of the cities of ${airport}.")
-        raise colander.Invalid(self, self.about(missing, city=text, airport=self.place.airport.airport_name))
+        raise self.invalid(missing, city=text, airport=self.place.airport.airport_name)

@@ -70,13 +70,13 @@ def _column(request: Request, kind: Kind, query: ListQuery, name: str) -> Column
     node = kind.fields[name]
     cell = cell_of(node, highlight.terms(kind, query, name), request.translate)
     marked_by = highlight.marked_by(kind, name)
-    return Column(name, request.translate(node.title), _shown_as(node), marked_by, cell)
+    return Column(name, request.translate(column_title(node)), node.shown_as, marked_by, cell)
 
 
-def _shown_as(node: Field) -> str:
-    if node.name == "airport_name":
-        return "airport"
-    return "phone" if node.is_phone else "choice" if node.choices else "text"
+def column_title(node: Field) -> str:
+    """Return the title of a field's column: a short one, if the field has one."""
+    title: str = node.column_title or node.title  # as it is: a copy as plain text would lose its translation
+    return title
 
 
 def filter_title(request: Request, kind: Kind, name: str) -> str:
@@ -114,6 +114,6 @@ def chips(request: Request, kind: Kind, query: ListQuery) -> list[Chip]:
 
 def _shown(request: Request, kind: Kind, name: str, value: str) -> str:
     """Return the displayed value of a filter: the label of a choice, else the text, cut to CHIP_MAX."""
-    is_choice = name in kind.fields and kind.fields[name].choices
-    text: str = request.translate(kind.fields[name].shown(value.casefold())) if is_choice else value
+    node = kind.fields.get(name)
+    text: str = request.translate(node.filter_shown(value)) if node else value
     return text if len(text) <= CHIP_MAX else f"{text[:CHIP_MAX]}…"

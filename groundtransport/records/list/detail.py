@@ -32,8 +32,9 @@ class Viewed:
 
 
 def shown_fields(context: AnyRecord) -> list[tuple[Any, Any]]:
-    """Return pairs of field and value, without empty values."""
-    return [(node, value) for name, node in context.kind.fields.items() if (value := getattr(context.row, name))]
+    """Return pairs of field and value, without None."""
+    values = ((node, getattr(context.row, name)) for name, node in context.kind.fields.items())
+    return [(node, value) for node, value in values if value is not None]
 
 
 def viewed(request: Request, collection: Collection, page: pages.Page) -> Viewed | None:

@@ -8,6 +8,7 @@ from typing import Any
 from pyramid.request import Request
 from sqlalchemy import select
 
+from groundtransport.records.flash import peek_messages
 from groundtransport.records.kind import Kind
 from groundtransport.records.list import counters, pages
 from groundtransport.records.list.order import Order
@@ -29,8 +30,8 @@ class Elsewhere:
 
 def saved(request: Request, kind: Kind) -> dict[int, str]:
     """Return the records of the pending flash messages, as a dictionary of id to name."""
-    messages = [message for message in request.session.peek_flash() if message.get("record")]
-    return {message["record"][1]: message["name"] for message in messages if message["record"][0] == kind.name}
+    messages = [message for message in peek_messages(request) if message.kind_name == kind.name]
+    return {message.record_id: message.name for message in messages if message.record_id is not None}
 
 
 def elsewhere(request: Request, collection: Collection, page: pages.Page) -> Iterator[Elsewhere]:

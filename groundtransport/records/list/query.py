@@ -6,7 +6,6 @@ from urllib.parse import parse_qsl, urlencode
 
 from pyramid.request import Request
 
-from groundtransport.records.fields import Choice
 from groundtransport.records.kind import Kind
 from groundtransport.settings import PAGE_SIZES
 
@@ -105,12 +104,17 @@ def can_restore(kind: Kind) -> bool:
 
 def filter_names(kind: Kind) -> list[str]:
     """Return the names of the parameters that filter a kind's list."""
-    return [*kind.filters, "airport_name", "airport_code", *choices(kind), MISSING]
+    return [*kind.filters, "airport_name", "airport_code", *choices(kind), *ranges(kind), MISSING]
 
 
 def choices(kind: Kind) -> list[str]:
-    """Return the names of the fields with a fixed set of values, which are filtered by exact value."""
-    return [name for name, node in kind.fields.items() if isinstance(node, Choice)]
+    """Return the names of the fields that are filtered by one of their choices, by exact value."""
+    return [name for name, node in kind.fields.items() if node.filter_control == "select"]
+
+
+def ranges(kind: Kind) -> list[str]:
+    """Return the names of the fields that are filtered by range."""
+    return [name for name, node in kind.fields.items() if node.filter_control == "range"]
 
 
 def sortable(kind: Kind) -> list[str]:

@@ -75,6 +75,7 @@ class ListViews:
             row["cells"] = list_columns.cells(columns, row)
         return {
             "columns": columns,
+            "column_title": list_columns.column_title,
             "usual_size": queries.usual_size(self.request),
             "chips": list_columns.chips(self.request, self.kind, query),
             "filter_title": partial(list_columns.filter_title, self.request, self.kind),
@@ -94,9 +95,13 @@ class ListViews:
         if query.too_long:
             return self.problem(query)
         rows = pages.datatables(self.request.dbsession, self.kind, query, self.request)
+        displayed = [node for node in self.kind.fields.values() if node.shown_as == "display"]
+        translate = self.request.translate
         actions = cache(partial(self.actions, query))  # by page state: the rows of a slice may be on several pages
         for offset, row in enumerate(rows.answer["data"], rows.start):
             row["DT_RowId"] = f"record-{row['id']}"
+            if displayed:
+                row["display"] = {node.name: translate(node.shown(row[node.name])) for node in displayed}
             row["actions"] = actions(rows.state(offset))(row["id"])
         return rows.answer
 

@@ -30,7 +30,7 @@ class EstimatingSearch(ScanSearch):
     @property
     def is_of_fields(self) -> bool:
         """True if a filter restricts a field: the planner only estimates matches of the whole search text."""
-        return any(match.mode in ("filter", "phone", "empty") for match in self.criteria.matches)
+        return any(match.mode in ("filter", "phone", "empty", "from", "to") for match in self.criteria.matches)
 
     def load_facts(self) -> None:
         """Load the number of live records and the planner's estimate, and decide on the prefilter.

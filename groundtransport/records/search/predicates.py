@@ -21,7 +21,9 @@ def fields_empty(kind: Kind, name: str) -> ColumnElement[bool]:
 def group_conditions(kind: Kind, criteria: Criteria) -> list[ColumnElement[bool]]:
     """Return the conditions by exact value (airport, choices), in the form of the indexes of the sorts."""
     columns = kind.model.__table__.c
-    return [sort_key(columns[name]) == bindparam(f"of_{name}", type_=Text()) for name in criteria.groups]
+    keys = {name: sort_key(columns[name]) for name in criteria.groups}
+    types = {name: Text() if key is not columns[name] else key.type for name, key in keys.items()}
+    return [key == bindparam(f"of_{name}", type_=types[name]) for name, key in keys.items()]
 
 
 def text_conditions(kind: Kind, criteria: Criteria, *, indexed: bool = False) -> list[ColumnElement[bool]]:
@@ -62,6 +64,10 @@ def _condition(kind: Kind, match: TermMatch, number: int, *, indexed: bool) -> C
     """Return the condition of the term or filter with this number in ``Criteria.matches``."""
     if match.mode == "empty":
         return fields_empty(kind, match.filter_name)
+    if match.mode in ("from", "to"):
+        end = kind.model.__table__.c[match.filter_name]
+        bound: Any = bindparam(f"bound_{number}", type_=end.type)
+        return end >= bound if match.mode == "from" else end <= bound
     text, other = f"text_{number}", f"digits_{number}"
     column, phones = kind.model.__table__.c.search_text, len(kind.filters) + 2
     condition = _contains(column, text, indexed=indexed and match.is_indexed)

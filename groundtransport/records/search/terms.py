@@ -7,12 +7,12 @@ the choice fields, so that the full-text index also answers conditions by exact 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from groundtransport.records.kind import Kind
-from groundtransport.records.list.query import MISSING, TEXT_MAX, ListQuery, choices
+from groundtransport.records.list.query import MISSING, TEXT_MAX, ListQuery, choices, ranges
 from groundtransport.text import FIELD, MARK, PART, digits, fold
 
 TERMS_MAX = 16  # terms that the full-text index is queried for, the longest first; the text conditions cover all
@@ -25,7 +25,8 @@ class TermMatch(NamedTuple):
     """How a search term or a filter is matched.
 
     ``mode`` is "word" (anywhere), "number" (anywhere, or its digits among the phones), "filter" (in the part of
-    ``filter_name``), "phone" (the same, or its digits among the phones) or "empty" (the filter's fields are NULL).
+    ``filter_name``), "phone" (the same, or its digits among the phones), "empty" (the filter's fields are NULL), or
+    "from" or "to" (the field called ``filter_name`` is at least, or at most, the bound value).
     ``is_indexed`` is True if the text is long enough for the full-text index.
     """
 
@@ -41,17 +42,23 @@ def search_text(kind: Kind, values: Mapping[str, Any]) -> str:
     """Return the ``search_text`` of a record with these values (its fields and ``airport_code``)."""
     parts = [fold(values["airport_name"])]
     for fields in kind.filters.values():
-        parts.append(FIELD.join(fold(values.get(name) or "") for name in fields))
-    parts.append(FIELD.join(digits(fold(values.get(name) or "")) for name in _phones(kind)))
-    tokens = [fold(values["airport_code"]), *(_facet_token(kind, name, values.get(name)) for name in choices(kind))]
+        parts.append(FIELD.join(fold(kind.fields[name].search_text(values.get(name))) for name in fields))
+    parts.append(FIELD.join(digits(fold(kind.fields[name].search_text(values.get(name)))) for name in phones(kind)))
+    tokens = [fold(values["airport_code"]), *_facet_tokens(kind, values)]
     parts.append(MARK + "".join(token + MARK for token in tokens if token))
     return PART.join(parts)
 
 
-def _facet_token(kind: Kind, name: str, value: str | None) -> str:
-    """Return two control characters, which no term can contain, for a value of a choice field; "" for any other."""
-    codes = [code for code, _ in kind.fields[name].choices]
-    return chr(1 + choices(kind).index(name)) + chr(1 + codes.index(value)) if value in codes else ""
+def _facet_tokens(kind: Kind, values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the facet token of each choice that a record holds."""
+    for name in choices(kind):
+        yield from (_facet_token(kind, name, code) for code in kind.fields[name].codes(values.get(name)))
+
+
+def _facet_token(kind: Kind, name: str, code: str) -> str:
+    """Return two control characters, which no term can contain, for a choice of a field; "" for any other code."""
+    codes = [known for known, _ in kind.fields[name].choices]
+    return chr(1 + choices(kind).index(name)) + chr(1 + codes.index(code)) if code in codes else ""
 
 
 @dataclass(frozen=True)
@@ -66,8 +73,8 @@ class Criteria:
 
     terms: tuple[tuple[str, ...], ...] = ()
     matches: tuple[TermMatch, ...] = ()
-    values: Mapping[str, str] = field(default_factory=dict)
-    groups: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Any] = field(default_factory=dict)
+    groups: Mapping[str, Any] = field(default_factory=dict)
     facet_tokens: tuple[str, ...] = ()  # of ``groups``
     estimate_texts: tuple[str, ...] = ()  # texts for the planner's estimate
     short_words: tuple[str, ...] = ()  # words shorter than the index entries
@@ -93,13 +100,15 @@ def parse_criteria(kind: Kind, query: ListQuery) -> Criteria:
         return Criteria(is_impossible=True)
     terms = [_word_term(word) for word in _words(query.q)]
     for name, text in query.filters.items():
-        if not _is_group(kind, name):
+        if name in ranges(kind):
+            terms += _range_terms(kind, name, text)
+        elif not _is_group(kind, name):
             terms.append(_Term(TermMatch("empty", text)) if name == MISSING else _filter_term(kind, name, text))
     spellings = [term.spellings for term in terms if term.spellings]
     return Criteria(
         terms=tuple(sorted(spellings, key=lambda each: -len(min(each, key=len)))[:TERMS_MAX]),
         matches=tuple(term.match for term in terms),
-        values={**_values(terms), **{f"of_{name}": value.lower() for name, value in by_column.items()}},
+        values={**_values(terms), **{f"of_{name}": _lowered(value) for name, value in by_column.items()}},
         estimate_texts=(*tokens, *(term.digits or term.text for term in terms if term.text)),
         groups=by_column,
         facet_tokens=tokens,
@@ -125,12 +134,15 @@ class _Term:
     spellings: tuple[str, ...] = ()
     is_exact: bool = False
     is_impossible: bool = False
+    bound: Any = None  # the value of one end of a range
 
 
-def _values(terms: Iterable[_Term]) -> dict[str, str]:
-    values: dict[str, str] = {}
+def _values(terms: Iterable[_Term]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
     for number, term in enumerate(terms):
         values |= param_values(f"text_{number}", term.text)
+        if term.bound is not None:
+            values[f"bound_{number}"] = term.bound
         if term.digits:
             values |= param_values(f"digits_{number}", term.digits)
     return values
@@ -140,13 +152,27 @@ def _is_group(kind: Kind, name: str) -> bool:
     return name == "airport_code" or name in choices(kind)
 
 
-def _group(kind: Kind, name: str, text: str) -> tuple[str, str, str]:
+def _range_terms(kind: Kind, name: str, text: str) -> list[_Term]:
+    """Return the terms of a range filter, one for each end that it has."""
+    ends = kind.fields[name].range_of(text)
+    if ends is None:
+        return [_Term(TermMatch("from", name), is_impossible=True)]
+    pairs = zip(("from", "to"), ends, strict=True)
+    return [_Term(TermMatch(mode, name), bound=bound) for mode, bound in pairs if bound is not None]
+
+
+def _lowered(value: Any) -> Any:
+    """Return a value in the form of the index of its column's sort."""
+    return value.lower() if isinstance(value, str) else value
+
+
+def _group(kind: Kind, name: str, text: str) -> tuple[str, Any, str]:
     """Return the column, the stored value and the facet token of a filter by exact value; token "" if invalid."""
     if name == "airport_code":
         code = text.upper()
         return name, code, fold(code) if code.isascii() and code.isalnum() and len(code) == 3 else ""
-    value = text.casefold()
-    return name, value, _facet_token(kind, name, value)
+    choice = text.casefold()
+    return name, kind.fields[name].filter_value(choice), _facet_token(kind, name, choice)
 
 
 def airport_token(criteria: Criteria) -> str:
@@ -205,7 +231,7 @@ def _filter_term(kind: Kind, name: str, text: str) -> _Term:
     folded = fold(text).strip()
     if len(folded) > TEXT_MAX:
         return _Term(TermMatch("filter", name), is_impossible=True)
-    looks_in_phones = set(kind.filters.get(name, ())) & set(_phones(kind))
+    looks_in_phones = set(kind.filters.get(name, ())) & set(phones(kind))
     if looks_in_phones and _PHONE.fullmatch(folded.replace(" ", "")):
         number = digits(folded)
         spellings = _spellings(folded, number)
@@ -214,5 +240,6 @@ def _filter_term(kind: Kind, name: str, text: str) -> _Term:
     return _Term(TermMatch("filter", name, bool(spellings)), folded, "", spellings)
 
 
-def _phones(kind: Kind) -> Iterable[str]:
-    return [name for name, node in kind.fields.items() if getattr(node, "is_phone", False)]
+def phones(kind: Kind) -> Iterable[str]:
+    """Return the names of the fields whose digits make the part of telephone numbers."""
+    return [name for name, node in kind.fields.items() if node.searches_digits]

@@ -1,0 +1,1 @@
+"""The profile page of the signed-in user, and the preferences."""

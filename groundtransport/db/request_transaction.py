@@ -1,0 +1,65 @@
+"""``request.dbsession`` and the transaction of a request (pyramid_tm)."""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pyramid_tm
+from pyramid.registry import Registry
+from pyramid.request import Request
+from pyramid.response import Response
+from sqlalchemy.orm import Session
+from transaction.interfaces import NoTransaction
+
+from groundtransport.db.engine import read_engine
+from groundtransport.db.session import make_session
+from groundtransport.db.timeouts import BUDGET
+
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+Handler = Callable[[Request], Response]
+
+
+def is_write(request: Request) -> bool:
+    """Return True if the request may write; other requests have no transaction to commit."""
+    return request.method not in SAFE_METHODS
+
+
+def dbsession(request: Request) -> Session:
+    """Return a new session for a request, closed when the request ends: ``request.dbsession``."""
+    engine = request.registry["engine"]
+    session = make_session(engine, request.tm) if is_write(request) else Session(read_engine(engine))
+    session.info["deadline"] = request.began + BUDGET
+    request.add_finished_callback(lambda _: session.close())
+    return session
+
+
+def veto(request: Request, response: Response) -> bool:
+    """Return True to roll the transaction back: for every 4xx and 5xx response.
+
+    pyramid_tm calls the veto before it marks an error as retryable, and after a veto it does not mark it any more: so
+    it is marked here.
+    """
+    _mark_retryable(request)
+    return bool(pyramid_tm.default_commit_veto(request, response))
+
+
+def tween(handler: Handler, registry: Registry) -> Handler:
+    """Abort a transaction whose commit failed, directly over pyramid_tm, which leaves it open with its locks.
+
+    An error of the commit is marked as retryable too; pyramid_tm marks only errors of the view.
+    """
+
+    def abort_failed_commit(request: Request) -> Response:
+        response = handler(request)
+        if is_write(request):
+            with suppress(NoTransaction):
+                _mark_retryable(request)
+                request.tm.abort()
+        return response
+
+    return abort_failed_commit
+
+
+def _mark_retryable(request: Request) -> None:
+    """Mark the request's exception for pyramid_retry if another attempt may succeed."""
+    if getattr(request, "exc_info", None) is not None:
+        pyramid_tm.maybe_tag_retryable(request, request.exc_info)

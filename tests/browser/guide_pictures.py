@@ -1,0 +1,159 @@
+"""The pictures of docs/guide, each in every language, of the demonstration office of ``make pictures``."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from playwright.sync_api import Browser, Page, expect
+
+from groundtransport import db
+from groundtransport.accounts import users
+from groundtransport.help.guide import GUIDE
+from groundtransport.i18n import LANGUAGES
+from groundtransport.security import Role
+from tests.browser.conftest import COOKIE, House
+from tests.browser.screens import Screen
+from tests.site import PASSWORD, Site
+
+SCREEN = Screen(1200, 720)
+LIST = "/admin/transit"
+# User name, full name and role of the people in the pictures.
+PEOPLE = (
+    ("ana.silva", "Ana Silva", Role.ADMINISTRATOR),
+    ("ben.okafor", "Ben Okafor", Role.EDITOR),
+    ("chen.wei", "Chen Wei", Role.VIEWER),
+)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What a picture needs: pages of an administrator and of an editor, and which row of a list they change."""
+
+    page: Page
+    colleague: Page
+    row: int
+
+
+def find(desk: Desk) -> None:
+    desk.page.goto(f"{LIST}?q=coach&status=active")
+    desk.page.locator("#filters summary").click()
+
+
+def detail(desk: Desk) -> None:
+    desk.page.goto(LIST)
+    desk.page.locator("[data-action=view]").nth(1).click()
+    expect(desk.page.locator("#detail dl")).to_be_visible()
+
+
+def add(desk: Desk) -> None:
+    desk.page.goto(f"{LIST}/create")
+    desk.page.locator("#airport_name").fill("new york")
+    expect(desk.page.get_by_role("option").first).to_be_visible()
+
+
+def several(desk: Desk) -> None:
+    desk.page.goto(LIST)
+    for row in range(3):
+        desk.page.locator("#records tbody input[name=record]").nth(row).check()
+    desk.page.locator("#several-action").select_option(index=1)
+
+
+def undo(desk: Desk) -> None:
+    edit(desk.page, desk.row, 2)
+    save(desk.page, place="Terminal 4", route_name="")
+    expect(desk.page.locator("#messages form")).to_be_visible()
+
+
+def conflict(desk: Desk) -> None:
+    for page in (desk.page, desk.colleague):
+        edit(page, desk.row, 3)
+    save(desk.colleague, place="Terminal 2", description="By appointment")
+    expect(desk.colleague.locator("#messages form")).to_be_visible()
+    save(desk.page, place="Terminal 5", company_address="12 Station Road")
+    expect(desk.page.locator("form.conflict")).to_be_visible()
+
+
+def history(desk: Desk) -> None:
+    """Show the record that ``undo`` changed, which is the last one that an administrator did."""
+    desk.page.goto("/admin/activity?actor=ana.silva&action=update")
+    desk.page.locator("ol.activity a[href$='/history']").first.click()
+    desk.page.locator("ol.activity a[href*='version=']").first.click()
+    expect(desk.page.locator("#compare")).to_be_visible()
+
+
+def people(desk: Desk) -> None:
+    desk.page.goto("/admin/users")
+
+
+def security(desk: Desk) -> None:
+    desk.page.goto("/admin/security")
+
+
+PICTURES: dict[str, Callable[[Desk], None]] = {
+    "find": find,
+    "detail": detail,
+    "add": add,
+    "several": several,
+    "undo": undo,
+    "history": history,
+    "conflict": conflict,
+    "users": people,
+    "security": security,
+}
+
+
+def edit(page: Page, row: int, page_no: int) -> None:
+    """Open the form of a record of the list."""
+    page.goto(f"{LIST}?sort=company_name&page_no={page_no}")
+    page.locator("[data-action=edit]").nth(row).click()
+    expect(page.locator("form#record")).to_be_visible()
+
+
+def save(page: Page, **values: str) -> None:
+    for name, value in values.items():
+        page.locator(f"#{name}").fill(value)
+    page.locator(".form-buttons .btn-primary").click()
+
+
+def open_desk(browser: Browser, house: House, language: str, row: int) -> Desk:
+    def visit(role: Role) -> Page:
+        context = browser.new_context(
+            base_url=house.origin, viewport=SCREEN.viewport, locale=language, timezone_id="America/New_York"
+        )
+        context.add_cookies([{"name": COOKIE, "value": house.site.sign_in(role), "url": house.origin}])
+        return context.new_page()
+
+    return Desk(visit(Role.ADMINISTRATOR), visit(Role.EDITOR), row)
+
+
+def name_people(site: Site) -> None:
+    """Give the people of the site names that a reader expects; their sessions stay."""
+    with db.transaction(site.engine) as dbsession:
+        for name, full_name, role in PEOPLE:
+            user = users.find(dbsession, f"the-{role}")
+            user.name, user.full_name = name, full_name
+
+
+def fill_the_security_log(site: Site) -> None:
+    """Let one person mistype a password, and a stranger try another's."""
+    for address, name, password in (
+        ("192.0.2.7", "ben.okafor", "a wrong password"),
+        ("192.0.2.7", "ben.okafor", PASSWORD),
+        ("198.51.100.23", "ana.silva", "password"),
+        ("198.51.100.23", "ana.silva", "123456"),
+        ("192.0.2.9", "ana.silva", PASSWORD),
+    ):
+        site.anonymous(address).post("/login", {"username": name, "password": password})
+
+
+def take_all(browser: Browser, house: House) -> None:
+    desks = {language: open_desk(browser, house, language, row) for row, language in enumerate(LANGUAGES)}
+    name_people(house.site)
+    fill_the_security_log(house.site)
+    for language, desk in desks.items():
+        folder = GUIDE / "pictures" / language
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, show in PICTURES.items():
+            show(desk)
+            desk.page.evaluate("document.fonts.ready")
+            desk.page.screenshot(path=folder / f"{name}.png", animations="disabled")
+            print(f"docs/guide/pictures/{language}/{name}.png")
