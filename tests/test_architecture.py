@@ -91,6 +91,52 @@ def test_imports_point_downwards_only(path: Path) -> None:
     assert wrong == [], f"{here(path)} imports what stands above or beside it"
 
 
+def modules() -> dict[str, Path]:
+    """Return the path of each module by its full name; a package stands for its ``__init__``."""
+    named = {path: ["groundtransport", *path.relative_to(PACKAGE).with_suffix("").parts] for path in FILES}
+    return {".".join(parts[:-1] if parts[-1] == "__init__" else parts): path for path, parts in named.items()}
+
+
+def module_imports(known: dict[str, Path]) -> dict[str, set[str]]:
+    """Return the modules that each module imports, inside functions too, and the packages that this initializes."""
+    graph: dict[str, set[str]] = {}
+    for module, path in known.items():
+        targets = {name if name in known else name.rpartition(".")[0] for name in imports(path)}
+        parents = {target[:end] for target in targets for end, sign in enumerate(target) if sign == "."}
+        own = {module[:end] for end, sign in enumerate(module + ".") if sign == "."}
+        graph[module] = (targets | (parents - own)) & known.keys() - {module}
+    return graph
+
+
+def import_cycle(graph: dict[str, set[str]]) -> list[str]:
+    """Return the modules of an import cycle, in order; [] if there is none."""
+    done: set[str] = set()
+
+    def visit(module: str, path: list[str]) -> list[str]:
+        if module in path:
+            return [*path[path.index(module) :], module]
+        if module in done:
+            return []
+        for target in sorted(graph[module]):
+            if cycle := visit(target, [*path, module]):
+                return cycle
+        done.add(module)
+        return []
+
+    return next((cycle for module in sorted(graph) if (cycle := visit(module, []))), [])
+
+
+def test_no_modules_import_each_other() -> None:
+    """A cycle hides which module is the lower one, and an import inside a function hides the cycle."""
+    cycle = import_cycle(module_imports(modules()))
+    assert cycle == [], f"import cycle, move what both need into a module below: {' -> '.join(cycle)}"
+
+
+def test_a_cycle_is_found() -> None:
+    assert import_cycle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
+    assert import_cycle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+
+
 def test_nothing_but_the_loader_imports_the_file_of_a_kind() -> None:
     kinds = {path.stem for path in (PACKAGE / "kinds").glob("*.py")} - {"__init__"}
     wrong = [

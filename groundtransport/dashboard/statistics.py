@@ -14,7 +14,7 @@ from groundtransport.indexes import hint_for
 from groundtransport.records.kind import Kind
 from groundtransport.records.list import counters, pages
 from groundtransport.records.list.query import choices
-from groundtransport.records.search.predicates import lacks
+from groundtransport.records.search.predicates import fields_empty
 from groundtransport.records.search.time_limit import Budget, OutOfTime
 
 EXACT = 10_000  # gaps are counted up to this number
@@ -73,7 +73,7 @@ def statuses(dbsession: Session, kind: Kind) -> list[Status]:
 
 
 def _of_choice(dbsession: Session, kind: Kind, field: str) -> list[Status]:
-    numbers = counters.of_choice(dbsession, kind, field)
+    numbers = counters.counts_by_choice(dbsession, kind, field)
     declared: Any = kind.fields[field]
     return [Status(field, code, title, numbers.get(code, 0)) for code, title in declared.choices]
 
@@ -87,14 +87,14 @@ def gaps(dbsession: Session, kind: Kind) -> list[Gap]:
     for name in GAPS:
         if name in kind.filters:
             with suppress(OutOfTime), Budget(dbsession, PATIENCE) as budget, budget.limit():
-                clauses, hint = (pages.live(kind), lacks(kind, name)), hint_for(kind.model.__table__, name)
+                clauses, hint = (pages.live(kind), fields_empty(kind, name)), hint_for(kind.model.__table__, name)
                 result.append(Gap(name, pages.count(dbsession, kind, *clauses, most=EXACT + 1, hint=hint)))
     return result
 
 
 def busiest(dbsession: Session, kinds: Iterable[Kind], length: int) -> list[Busy]:
     """Return the ``length`` airports with most records of all kinds together."""
-    numbers = {kind.name: dict(counters.of_airports(dbsession, kind)) for kind in kinds}
+    numbers = {kind.name: dict(counters.counts_by_airport(dbsession, kind)) for kind in kinds}
     totals: Counter[str] = Counter()
     for of_kind in numbers.values():
         totals.update(of_kind)

@@ -14,7 +14,7 @@ def stop_searches(site: Site, monkeypatch: pytest.MonkeyPatch, *, for_good: bool
     """Let the time of every search be over until its last short while, or for good."""
     usual = time_limit.Budget.limit
     steps = 3 if site.engine.dialect.name == "sqlite" else 1  # of a search, before that
-    monkeypatch.setattr(time_limit, "MORE", 60.0)
+    monkeypatch.setattr(time_limit, "EXTRA_SECONDS", 60.0)
     result_cache.forget(site.engine)
 
     @contextmanager

@@ -1,6 +1,6 @@
-"""The values of a row as HTML, with what was searched marked: for tables, which have many of them.
+"""Render the values of a row as HTML, with matches of the search in ``<mark>``.
 
-``static/rows.js`` does the same in the browser; keep the two alike.
+``static/rows.js`` does the same in the browser; keep both in step.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,12 +12,12 @@ from markupsafe import Markup, escape
 from groundtransport.records.fields import Field
 from groundtransport.records.list.highlight import Piece, pieces
 
-# Markup, always: templates of many rows do not escape it again.
+# Returns Markup, as templates of many rows do not escape it again.
 Cell = Callable[[Any], Markup]
 
 
 def cell_of(node: Field, terms: list[str], translate: Callable[[str], str]) -> Cell:
-    """Return what gives the HTML of a field's values, none for None; ``terms`` are the folded texts to mark in them."""
+    """Return a function from a field's value to its HTML (empty for None); ``terms`` are the folded terms to mark."""
     html = node.cell(partial(_marked, terms=terms, is_phone=node.searches_digits), translate)
     nothing = Markup()
     return lambda value: nothing if value is None else html(value)

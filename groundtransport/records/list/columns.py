@@ -1,4 +1,4 @@
-"""What the list's page shows around its rows: the columns that are not hidden, and the filters as chips."""
+"""The columns of the list page, and its filters as chips."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ CHIP_MAX = 100  # characters; ``static/list.js`` cuts as well
 
 @dataclass(frozen=True)
 class Chip:
-    """A filter in use, and the address of the list without it."""
+    """A filter in use; ``address`` is the URL of the list without it."""
 
     name: str
     title: str
@@ -35,7 +35,7 @@ class Chip:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the list. ``cell`` gives a value's HTML; ``shown_as`` tells scripts how they make it."""
+    """A column of the list. ``cell`` renders a value as HTML; ``shown_as`` names the renderer in the scripts."""
 
     name: str
     title: str
@@ -45,12 +45,12 @@ class Column:
 
     @property
     def may_lead(self) -> bool:
-        """Whether a value may be the link to the record: a phone's is a link already."""
+        """Return True if the value may link to the record; a telephone number is a link already."""
         return self.shown_as != "phone"
 
 
 def cells(columns: list[Column], row: dict[str, Any]) -> list[tuple[str, Markup, bool]]:
-    """Return what a row shows: each column's name, the value's HTML, and whether that may be the link to the record."""
+    """Return for each column of a row its name, the value's HTML, and True if that may link to the record."""
     return [
         (column.name, column.cell(value), column.may_lead and value is not None)
         for column, value in [(column, row[column.name]) for column in columns]
@@ -58,7 +58,7 @@ def cells(columns: list[Column], row: dict[str, Any]) -> list[tuple[str, Markup,
 
 
 def columns(request: Request, kind: Kind, query: ListQuery) -> list[Column]:
-    """Return the columns that the signed-in person did not hide."""
+    """Return the columns that the user has not hidden; all if that leaves none."""
     hidden = request.identity.preferences.get(f"hidden.{kind.name}", "").split(",")
     return [
         _column(request, kind, query, name)
@@ -80,27 +80,27 @@ def column_title(node: Field) -> str:
 
 
 def filter_title(request: Request, kind: Kind, name: str) -> str:
-    """Return what people call a filter."""
+    """Return the translated title of a filter."""
     title = FILTER_TITLES.get(name) or (kind.fields[name].title if name in kind.fields else name)
     text: str = request.translate(title)
     return text
 
 
 def refusals(request: Request, kind: Kind, query: ListQuery) -> dict[str, str]:
-    """Return why texts are not looked for, by the name of the search or the filter; nothing is found then."""
+    """Return the error messages of texts too long to search for, by parameter name."""
     return {name: too_long(request, filter_title(request, kind, name)) for name in query.too_long}
 
 
 def too_long(request: Request, title: str) -> str:
-    """Return the refusal of a text to look for that is too long."""
+    """Return the translated error message of a text too long to search for."""
     text = _("${field}: the text is longer than ${number} characters. Nothing was searched; shorten it.")
-    told: str = request.translate(_(text, mapping={"field": title, "number": f"{TEXT_MAX:,}"}))
-    return told
+    message: str = request.translate(_(text, mapping={"field": title, "number": f"{TEXT_MAX:,}"}))
+    return message
 
 
 def chips(request: Request, kind: Kind, query: ListQuery) -> list[Chip]:
-    """Return the search and the filters of a query, each with the way to be rid of it."""
-    given = {"q": query.q, **query.filters} if query.q else query.filters
+    """Return a chip for the search and for each filter of a query."""
+    filters = {"q": query.q, **query.filters} if query.q else query.filters
     return [
         Chip(
             name,
@@ -108,12 +108,12 @@ def chips(request: Request, kind: Kind, query: ListQuery) -> list[Chip]:
             _shown(request, kind, name, value),
             list_url(request, kind, query.state(**{name: "", "page_no": ""})),
         )
-        for name, value in given.items()
+        for name, value in filters.items()
     ]
 
 
 def _shown(request: Request, kind: Kind, name: str, value: str) -> str:
-    """Return the value of a filter as people read it: the label of a choice, else what was typed, cut."""
+    """Return the displayed value of a filter: the label of a choice, else the text, cut to CHIP_MAX."""
     node = kind.fields.get(name)
     text: str = request.translate(node.filter_shown(value)) if node else value
     return text if len(text) <= CHIP_MAX else f"{text[:CHIP_MAX]}…"

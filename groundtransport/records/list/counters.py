@@ -1,4 +1,7 @@
-"""How many records there are, without counting them: read from the counters that the database keeps."""
+"""Read the numbers of records from the counter tables, which triggers maintain.
+
+``RecordCount`` and ``RecordBlock`` hold the totals, ``RecordChange`` the changes since that are not yet added to these.
+"""
 
 from functools import cache
 from typing import Any
@@ -13,14 +16,14 @@ from groundtransport.records.kind import Kind
 
 Name = str | BindParameter[str]
 
-# The tables, not the models: SQLAlchemy then leaves out what only entities need.
+# Tables, not models: SQLAlchemy compiles these faster.
 _COUNT, _BLOCK, _CHANGE = (model.__table__.c for model in (RecordCount, RecordBlock, RecordChange))
 
 
-def kept(table: str, airport_code: Name = ALL, choice: Name = ALL) -> ColumnElement[int]:
-    """Return the number of a kind's live records, of an airport, of a choice, as an expression.
+def live_count(table: str, airport_code: Name = ALL, choice: Name = ALL) -> ColumnElement[int]:
+    """Return the number of a kind's live records with this airport and choice, as an SQL expression.
 
-    DELETED in place of the airport gives the softly deleted ones.
+    With DELETED as the airport it is the number of softly deleted records.
     """
     count = select(_COUNT.n).where(_COUNT.kind == table, _COUNT.airport_code == airport_code, _COUNT.choice == choice)
     code = _CHANGE.airport_code
@@ -36,8 +39,8 @@ def _is_all(name: Name) -> bool:
     return isinstance(name, str) and name == ALL
 
 
-def named(code: str, choice: str) -> tuple[Name, Name]:
-    """Return an airport and a choice for ``kept`` in a statement that is made once: the values ``code``, ``choice``."""
+def name_params(code: str, choice: str) -> tuple[Name, Name]:
+    """Return the arguments of ``live_count`` in a cached statement: ALL, or a bind parameter (``code``, ``choice``)."""
     return (code if code == ALL else bindparam("code", type_=String())), (
         choice if choice == ALL else bindparam("choice", type_=String())
     )
@@ -45,7 +48,7 @@ def named(code: str, choice: str) -> tuple[Name, Name]:
 
 @cache
 def _total(table: str, airport_code: str) -> Select[Any]:
-    return select(kept(table, airport_code))
+    return select(live_count(table, airport_code))
 
 
 def total(dbsession: Session, kind: Kind, *, deleted: bool = False) -> int:
@@ -53,48 +56,48 @@ def total(dbsession: Session, kind: Kind, *, deleted: bool = False) -> int:
     return int(dbsession.scalar(_total(kind.table, DELETED if deleted else ALL)) or 0)
 
 
-def numbers(kind: Kind, code: str, choice: str) -> list[ColumnElement[int]]:
-    """Return expressions of the number of all live records, and of those of an airport, of a choice, or of both.
+def count_columns(kind: Kind, code: str, choice: str) -> list[ColumnElement[int]]:
+    """Return the expressions of the number of all live records, and of those with this airport and choice.
 
-    Where they are the same, as in the list of all or of the deleted (DELETED for the airport), it is one.
+    Return a single expression if both numbers are the same: in the list of all, and of the deleted records.
     """
-    whole = kept(kind.table, DELETED if code == DELETED else ALL)
+    whole = live_count(kind.table, DELETED if code == DELETED else ALL)
     is_whole = code in (ALL, DELETED) and choice == ALL
-    return [whole] if is_whole else [whole, kept(kind.table, *named(code, choice))]
+    return [whole] if is_whole else [whole, live_count(kind.table, *name_params(code, choice))]
 
 
-def both(dbsession: Session, kind: Kind, code: str, choice: str) -> tuple[int, int]:
-    """Return what ``numbers`` is about, always as two: the whole, and the part that is asked for."""
+def fetch_counts(dbsession: Session, kind: Kind, code: str, choice: str) -> tuple[int, int]:
+    """Return the number of all live (or deleted) records, and of those with this airport and choice."""
     shape = ("both", kind.table, code if code == DELETED else code == ALL, choice == ALL)
-    statement = cached_statement(shape, lambda: select(*numbers(kind, code, choice)))
-    found = dbsession.execute(statement, {"code": code, "choice": choice}).one()
-    return int(found[0]), int(found[-1])
+    statement = cached_statement(shape, lambda: select(*count_columns(kind, code, choice)))
+    row = dbsession.execute(statement, {"code": code, "choice": choice}).one()
+    return int(row[0]), int(row[-1])
 
 
-def of_airports(dbsession: Session, kind: Kind) -> list[tuple[str, int]]:
+def counts_by_airport(dbsession: Session, kind: Kind) -> list[tuple[str, int]]:
     """Return the airports that have live records of a kind, as pairs of code and number."""
     table = kind.table
-    kept_there = (_COUNT.kind == table, _COUNT.choice == ALL, _COUNT.airport_code.not_in((ALL, DELETED)))
+    counted = (_COUNT.kind == table, _COUNT.choice == ALL, _COUNT.airport_code.not_in((ALL, DELETED)))
     since = (_CHANGE.kind == table, _CHANGE.block == NO_BLOCK, _CHANGE.airport_code != DELETED)
     both = union_all(
-        select(_COUNT.airport_code.label("name"), _COUNT.n).where(*kept_there),
+        select(_COUNT.airport_code.label("name"), _COUNT.n).where(*counted),
         select(_CHANGE.airport_code, _CHANGE.n).where(*since),
     ).subquery()
     return _summed(dbsession, both)
 
 
-def of_choice(dbsession: Session, kind: Kind, field: str) -> dict[str, int]:
-    """Return the number of live records by the values of a field: counted, where the counters do not know it."""
-    facts = spec_of(kind.model.__table__)
-    if facts is None or facts.counted_by != field:
+def counts_by_choice(dbsession: Session, kind: Kind, field: str) -> dict[str, int]:
+    """Return the number of live records by value of a field; count them if the counters do not cover the field."""
+    spec = spec_of(kind.model.__table__)
+    if spec is None or spec.counted_by != field:
         column = kind.model.__table__.c[field]
         grouped = select(column, func.count()).where(kind.model.is_live()).group_by(column)
         return {value or "": number for value, number in dbsession.execute(grouped)}
     table = kind.table
-    kept_there = (_COUNT.kind == table, _COUNT.airport_code == ALL, _COUNT.choice != ALL)
+    counted = (_COUNT.kind == table, _COUNT.airport_code == ALL, _COUNT.choice != ALL)
     since = (_CHANGE.kind == table, _CHANGE.block == NO_BLOCK, _CHANGE.airport_code != DELETED)
     both = union_all(
-        select(_COUNT.choice.label("name"), _COUNT.n).where(*kept_there),
+        select(_COUNT.choice.label("name"), _COUNT.n).where(*counted),
         select(_CHANGE.choice, _CHANGE.n).where(*since),
     ).subquery()
     return dict(_summed(dbsession, both))
@@ -108,7 +111,7 @@ def _summed(dbsession: Session, numbers: Any) -> list[tuple[str, int]]:
 
 @cache
 def _edge(table: str, *, descending: bool) -> Select[Any]:
-    """The block in which the record at ``offset`` stands, and how many records stand before that block."""
+    """Return the statement of the block of ids that holds the record at ``offset``, and the number before the block."""
     blocks = union_all(
         select(_BLOCK.block, _BLOCK.n).where(_BLOCK.kind == table),
         select(_CHANGE.block, _CHANGE.n).where(_CHANGE.kind == table, _CHANGE.block >= 0),
@@ -116,22 +119,23 @@ def _edge(table: str, *, descending: bool) -> Select[Any]:
     each = select(blocks.c.block, func.sum(blocks.c.n).label("n")).group_by(blocks.c.block).subquery()
     order = each.c.block.desc() if descending else each.c.block
     ranked = select(each.c.block, (func.sum(each.c.n).over(order_by=order) - each.c.n).label("before")).subquery()
-    found = select(ranked.c.block, ranked.c.before).where(ranked.c.before <= bindparam("offset"))
-    return found.order_by(ranked.c.before.desc(), ranked.c.block if descending else ranked.c.block.desc()).limit(1)
+    blocks_before = select(ranked.c.block, ranked.c.before).where(ranked.c.before <= bindparam("offset"))
+    nearest = ranked.c.block if descending else ranked.c.block.desc()
+    return blocks_before.order_by(ranked.c.before.desc(), nearest).limit(1)
 
 
-def edge(dbsession: Session, kind: Kind, offset: int, *, descending: bool) -> tuple[int, int] | None:
-    """Return the id to begin at, by id, for the record at ``offset``, and the offset that is left from there."""
-    found = dbsession.execute(_edge(kind.table, descending=descending), {"offset": offset}).one_or_none()
-    if found is None:
+def block_edge(dbsession: Session, kind: Kind, offset: int, *, descending: bool) -> tuple[int, int] | None:
+    """Return an id to start from to reach the record at ``offset`` by id, and the remaining offset; None if empty."""
+    row = dbsession.execute(_edge(kind.table, descending=descending), {"offset": offset}).one_or_none()
+    if row is None:
         return None
-    block, before = int(found[0]), int(found[1])
+    block, before = int(row[0]), int(row[1])
     return (block + 1) * BLOCK - 1 if descending else block * BLOCK, offset - before
 
 
 @cache
 def _whole_blocks(table: str, *, descending: bool) -> Select[Any]:
-    """How many records stand in blocks after ``block``, or before it."""
+    """Return the statement of the number of records in the blocks before ``block`` (after it, if descending)."""
     numbers = []
     for counted in (_BLOCK, _CHANGE):
         block = counted.block
@@ -140,8 +144,8 @@ def _whole_blocks(table: str, *, descending: bool) -> Select[Any]:
     return select(sum((func.coalesce(number, 0) for number in numbers[1:]), func.coalesce(numbers[0], 0)))
 
 
-def before(dbsession: Session, kind: Kind, record_id: int, *, descending: bool) -> int:
-    """Return how many live records stand before one, by id."""
+def count_before(dbsession: Session, kind: Kind, record_id: int, *, descending: bool) -> int:
+    """Return the number of live records before this one in order of id."""
     block = record_id // BLOCK
     whole = int(dbsession.scalar(_whole_blocks(kind.table, descending=descending), {"block": block}) or 0)
     ids = kind.model.__table__.c.id

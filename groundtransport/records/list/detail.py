@@ -1,4 +1,4 @@
-"""The record whose details lie over the list: ``view`` in the list's address is its id, or ``first`` or ``last``."""
+"""The record whose details are shown over the list: the URL's ``view`` is its id, or ``first`` or ``last``."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,37 +17,37 @@ ENDS = {"first": 0, "last": -1}
 
 @dataclass(frozen=True)
 class Viewed:
-    """What the dialog shows. ``row`` is None when there is no such record; ``history`` may be there all the same."""
+    """The content of the details dialog. ``row`` is None if there is no such live record."""
 
-    asked: str  # the record's id, or what was asked for in its place
+    asked: str  # the record's id, or the unparsed ``view``
     row: Any = None
     label: str = ""
     fields: list[tuple[Any, Any]] = field(default_factory=list)
-    last: Any = None  # who changed it last, and when
+    last: Any = None  # the log entry of the last change
     actions: dict[str, str] = field(default_factory=dict)
-    history: str = ""
-    place: int = 0  # within the result, from 1; 0 when it is not on this page
+    history: str = ""  # URL; also set for a deleted record
+    place: int = 0  # position in the result, from 1; 0 if it is not on this page
     previous: str = ""
     next: str = ""
 
 
 def shown_fields(context: AnyRecord) -> list[tuple[Any, Any]]:
-    """Return the fields that have a value, each with it."""
+    """Return pairs of field and value, without None."""
     values = ((node, getattr(context.row, name)) for name, node in context.kind.fields.items())
     return [(node, value) for node, value in values if value is not None]
 
 
 def viewed(request: Request, collection: Collection, page: pages.Page) -> Viewed | None:
-    """Return the record that the address asks to see; None when it asks for none."""
-    asked = request.GET.getall("view")
-    if len(asked) != 1 or page.query.deleted:
+    """Return the details of the record that the URL names; None if it names none."""
+    views = request.GET.getall("view")
+    if len(views) != 1 or page.query.deleted:
         return None
     ids = [row["id"] for row in page.rows]
-    wanted = str(ids[ENDS[asked[0]]]) if asked[0] in ENDS and ids else asked[0]
-    context = collection.get(wanted)
+    record_id = str(ids[ENDS[views[0]]]) if views[0] in ENDS and ids else views[0]
+    context = collection.get(record_id)
     if not isinstance(context, Record) or not request.has_permission(Permission.VIEW, context):
         is_deleted = isinstance(context, DeletedRecord)
-        return Viewed(wanted, history=f"{request.context_path(context)}/history" if is_deleted else "")
+        return Viewed(record_id, history=f"{request.context_path(context)}/history" if is_deleted else "")
     row = context.row
     values = {name: getattr(row, name) for name in collection.kind.fields}
     place = ids.index(row.id) if row.id in ids else None
@@ -67,9 +67,10 @@ def viewed(request: Request, collection: Collection, page: pages.Page) -> Viewed
 
 
 def _neighbors(request: Request, collection: Collection, page: pages.Page, place: int) -> tuple[str, str]:
-    """Return the addresses of the records before and after, also across the borders of the page; "" at the ends."""
+    """Return the URLs of the previous and the next record, also on adjacent pages; "" at the ends of the list."""
 
     def at(view: object, query: ListQuery, number: int) -> str:
+        """Return the URL that shows record ``view`` over page ``number``."""
         state = query.state(page_no=str(number)) if number > 1 or query.page_no else query.state()
         return list_url(request, collection.kind, f"{state}&view={view}".removeprefix("&"))
 

@@ -1,6 +1,6 @@
-"""Where a text matches what was searched: the pieces of it, for ``<mark>``. It compares as the search does.
+"""Split texts into matching and other parts, for ``<mark>``, by the comparison that the search uses.
 
-``static/rows.js`` does the same in the browser; keep the two alike.
+``static/rows.js`` does the same in the browser; keep both in step.
 """
 
 import re
@@ -11,32 +11,32 @@ from groundtransport.records.kind import Kind
 from groundtransport.records.list.query import ListQuery
 from groundtransport.text import digits, fold
 
-Piece = tuple[str, bool]  # a part of the text, and whether it matches
+Piece = tuple[str, bool]  # a part of a text, and True if it matches
 _PHONE = re.compile(r"[0-9+()./ -]*[0-9][0-9+()./ -]*", re.ASCII)
 _fold = lru_cache(maxsize=4096)(fold)
 
 
 def marked_by(kind: Kind, column: str) -> list[str]:
-    """Return the names of the query, ``q`` and filters, that look for a part of a column's text."""
+    """Return the parameters (``q`` and filters) whose texts are searched in a column."""
     if column == "airport_name":
         return ["q", "airport_name"]
-    found = [name for name, fields in kind.filters.items() if column in fields]
-    return ["q", *found] if found else []
+    names = [name for name, fields in kind.filters.items() if column in fields]
+    return ["q", *names] if names else []
 
 
 def terms(kind: Kind, query: ListQuery, column: str) -> list[str]:
-    """Return the folded texts that are looked for in a column."""
-    found = []
+    """Return the folded terms that are searched in a column."""
+    texts = []
     for name in marked_by(kind, column):
-        found += fold(query.q).split() if name == "q" else [fold(query.filters.get(name, "")).strip()]
-    return [term for term in found if term]
+        texts += fold(query.q).split() if name == "q" else [fold(query.filters.get(name, "")).strip()]
+    return [text for text in texts if text]
 
 
-def pieces(text: str, wanted: list[str], *, is_phone: bool = False) -> list[Piece]:
-    """Return ``text`` cut into parts that match one of the folded texts, and parts that do not."""
+def pieces(text: str, terms: list[str], *, is_phone: bool = False) -> list[Piece]:
+    """Return the parts of ``text`` that match one of the folded ``terms``, and the parts between."""
     hits = [False] * len(text)
     folded = [(char, index) for index, whole in enumerate(text) for char in _fold(whole)]
-    for term in wanted:
+    for term in terms:
         _mark(hits, folded, term)
         if is_phone and _PHONE.fullmatch(term):
             _mark(hits, [pair for pair in folded if pair[0] in "0123456789"], digits(term))
@@ -44,7 +44,7 @@ def pieces(text: str, wanted: list[str], *, is_phone: bool = False) -> list[Piec
 
 
 def _mark(hits: list[bool], folded: list[tuple[str, int]], term: str) -> None:
-    """Set the hits of a term; what lies between two characters that match, a hyphen or an accent, belongs to it."""
+    """Set the hits of a term; unfolded characters between two matches (a hyphen, an accent) match too."""
     line = "".join(char for char, _ in folded)
     start = line.find(term) if term else -1
     while start >= 0:
@@ -54,6 +54,7 @@ def _mark(hits: list[bool], folded: list[tuple[str, int]], term: str) -> None:
 
 
 def _cut(text: str, hits: list[bool]) -> Iterator[Piece]:
+    """Yield the runs of equal ``hits``; a combining character stays with the one before it."""
     start = 0
     for end in range(1, len(text) + 1):
         if end == len(text) or (hits[end] is not hits[start] and _fold(text[end])):

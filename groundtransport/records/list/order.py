@@ -1,4 +1,4 @@
-"""The order of a list: by one column, ties by id, an absent value before every other. Read forwards or backwards."""
+"""The order of a list: by one column, then by id; NULL comes first. It can be reversed."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +13,7 @@ from groundtransport.records.list.query import ListQuery
 
 @dataclass(frozen=True)
 class Order:
-    """``name`` is a column of the kind's model."""
+    """An order by the column ``name`` of the kind's model."""
 
     kind: Kind
     name: str
@@ -21,19 +21,22 @@ class Order:
 
     @classmethod
     def of(cls, kind: Kind, query: ListQuery) -> "Order":
+        """Return the order of a query; without a sort, newest first (deleted records by time of deletion)."""
         name = query.sort.removeprefix("-") or ("deleted_at" if query.deleted else "id")
         return cls(kind, name, query.sort.startswith("-") or not query.sort)
 
     def turned(self) -> "Order":
-        """Return the same order, read from its end."""
+        """Return the reversed order."""
         return Order(self.kind, self.name, not self.descending)
 
     @property
     def index(self) -> str:
+        """The name of the index that holds this order."""
         return f"ix_{self.kind.table}_deleted" if self.name == "deleted_at" else f"ix_{self.kind.table}_by_{self.name}"
 
     @property
     def shape(self) -> tuple[str, bool]:
+        """The part of a statement cache key that stands for this order."""
         return self.name, self.descending
 
     @property
@@ -42,30 +45,31 @@ class Order:
 
     @property
     def columns(self) -> Any:
-        """The table's, not the model's: SQLAlchemy then leaves out what only entities need."""
+        """The table's columns: SQLAlchemy compiles these faster than the model's attributes."""
         return self.kind.model.__table__.c
 
     @cached_property
     def key(self) -> ColumnElement[Any]:
+        """The expression that is sorted by, in the form of the index."""
         return sort_key(self.columns[self.name])
 
     def clauses(self) -> list[ColumnElement[Any]]:
-        """Return what ORDER BY needs."""
-        number = self.columns.id
-        return self.sorting(number if self.is_by_id else self.key, number)
+        """Return the ORDER BY clauses."""
+        record_id = self.columns.id
+        return self.sorting(record_id if self.is_by_id else self.key, record_id)
 
-    def sorting(self, key: Any, number: Any) -> list[ColumnElement[Any]]:
-        """Return the same for columns that hold the key and the id."""
-        by_id: ColumnElement[Any] = number.desc() if self.descending else number.asc()
+    def sorting(self, key: Any, record_id: Any) -> list[ColumnElement[Any]]:
+        """Return the ORDER BY clauses of a subquery whose columns hold the sort key and the id."""
+        by_id: ColumnElement[Any] = record_id.desc() if self.descending else record_id.asc()
         if self.is_by_id:
             return [by_id]
         return [key.desc().nulls_last() if self.descending else key.asc().nulls_first(), by_id]
 
     def beyond(self, key: Any, record_id: Any, *, itself: bool = False) -> list[ColumnElement[bool]]:
-        """Return conditions that, one after the other, give the records that follow one with that key and id.
+        """Return the conditions of the index ranges that, in turn, hold the records after the one with this key and id.
 
-        Ranges of the index, each: SQLite would read through all ties for the comparison of a pair. ``itself``, for an
-        order by id alone, lets the record with that id come, too.
+        They replace a row comparison, for which SQLite would read through all ties. ``itself`` includes the record
+        with that id; it applies to an order by id alone.
         """
         number = self.columns.id
         if self.is_by_id:

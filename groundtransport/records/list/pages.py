@@ -1,4 +1,4 @@
-"""One page of a list, as HTML and DataTables' JSON want it."""
+"""A page of a list, for the HTML view and for DataTables."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, false, func, not_, select
 from sqlalchemy.orm import Session
 
 from groundtransport.records.kind import Kind
-from groundtransport.records.list.fetch import DEEP, Finder, ListResult, Window
+from groundtransport.records.list.execute import execute
 from groundtransport.records.list.query import (
     LAST,
     ListQuery,
@@ -21,14 +21,15 @@ from groundtransport.records.list.query import (
     read_slice,
     with_datatables,
 )
-from groundtransport.records.search.predicates import filled, group_conditions, texts
-from groundtransport.records.search.terms import wanted
+from groundtransport.records.list.window import DEEP_OFFSET, ListResult, Window
+from groundtransport.records.search.predicates import bind_values, group_conditions, text_conditions
+from groundtransport.records.search.terms import parse_criteria
 from groundtransport.settings import PAGE_SIZES
 
 
 @dataclass(frozen=True)
 class Page:
-    """One page of a list, as the HTML shows it. ``is_estimate`` says that ``filtered`` and ``last`` are guessed."""
+    """A page of a list for the HTML view. If ``is_estimate``, ``filtered`` and ``last`` are estimates."""
 
     query: ListQuery
     rows: list[dict[str, Any]]
@@ -38,8 +39,8 @@ class Page:
     last: int
     is_estimate: bool = False
     truncated: bool = False
-    is_end: bool = False  # the last rows of a list whose length is not known: their numbers are not known either
-    is_uncounted: bool = False  # ``filtered`` and ``last`` say no more than whether there may be a next page
+    is_end: bool = False  # the last page of a list of unknown length, so its row numbers are unknown too
+    is_uncounted: bool = False  # not counted in time: ``filtered`` and ``last`` only tell whether a next page may exist
 
     @property
     def first_row(self) -> int:
@@ -57,104 +58,105 @@ class Page:
 
     @property
     def state(self) -> str:
-        """The query string of this page."""
+        """The query string of this page's URL."""
         if not self.query.page_no:
             return self.query.state()
         return self.query.state(page_no=LAST if self.is_end else str(self.number))
 
     def address(self, target: int) -> str:
-        """Return the query string of another page: a neighbor far from the start is reached from this one's rows."""
+        """Return the query string of page ``target``, with an anchor record for an adjacent page far from the start."""
         if self.is_estimate and target == self.last:
             return self.query.state(page_no=LAST)
-        beside = {}
-        if self.rows and (self.number + 1) * self.query.page_size > DEEP:
+        anchor = {}
+        if self.rows and (self.number + 1) * self.query.page_size > DEEP_OFFSET:
             if target == self.number + 1:
-                beside = {"after": str(self.rows[-1]["id"])}
+                anchor = {"after": str(self.rows[-1]["id"])}
             elif target == self.number - 1:
-                beside = {"before": str(self.rows[0]["id"])}
-        return self.query.state(page_no=str(target), **beside)
+                anchor = {"before": str(self.rows[0]["id"])}
+        return self.query.state(page_no=str(target), **anchor)
 
 
 def live(kind: Kind) -> ColumnElement[bool]:
+    """Return the condition of records that are not deleted."""
     condition: ColumnElement[bool] = kind.model.is_live()
     return condition
 
 
 def scope(kind: Kind, query: ListQuery) -> ColumnElement[bool]:
-    """Return the condition of the records that a query is about at all: the live ones, or the deleted ones."""
+    """Return the condition of live records, or of deleted ones if the query is for these."""
     return not_(live(kind)) if query.deleted else live(kind)
 
 
 def conditions(kind: Kind, query: ListQuery) -> list[ColumnElement[bool]]:
-    """Return what the rows of a query must fulfil, all of it."""
-    found = wanted(kind, query)
-    if found.is_impossible:
+    """Return the conditions of a query's search and filters, with their values bound."""
+    criteria = parse_criteria(kind, query)
+    if criteria.is_impossible:
         return [false()]
-    return filled([*group_conditions(kind, found), *texts(kind, found, indexed=True)], found)
+    return bind_values([*group_conditions(kind, criteria), *text_conditions(kind, criteria, indexed=True)], criteria)
 
 
 def count(
     dbsession: Session, kind: Kind, *conditions: ColumnElement[bool], most: int | None = None, hint: str = ""
 ) -> int:
-    """Return how many records fulfil all conditions, by counting them: for few, for who can wait, or up to ``most``.
+    """Count the records that meet all conditions, up to ``most``. It reads them all: slow for many records.
 
-    ``hint`` is SQLite's.
+    ``hint`` is SQLite's TRIGRAM BY clause.
     """
-    some = select(kind.model.id).where(*conditions).limit(most).with_hint(kind.model, hint, "sqlite")
-    return dbsession.scalar(select(func.count()).select_from(some.subquery())) or 0
+    ids = select(kind.model.id).where(*conditions).limit(most).with_hint(kind.model, hint, "sqlite")
+    return dbsession.scalar(select(func.count()).select_from(ids.subquery())) or 0
 
 
 @dataclass(frozen=True)
 class Beside:
-    """The id of the record that stands just before (``after``) or just after (``before``) the rows."""
+    """The id of the record directly before (``after``) or directly after (``before``) a page."""
 
     after: int | None = None
     before: int | None = None
 
     @classmethod
     def of(cls, request: Request) -> "Beside":
-        """Return what an address says by ``after`` or ``before``."""
+        """Return the anchor in the URL's parameters ``after`` or ``before``."""
         once = only_once(request.GET.dict_of_lists())
         after, before = number(once.get("after", "")), number(once.get("before", ""))
         return cls(after, None if after else before)
 
 
-def page(dbsession: Session, kind: Kind, query: ListQuery, beside: Beside | None = None) -> Page:
-    """Return the page that was asked for; past the end, the last one."""
-    finder, size = Finder(dbsession, kind, query), query.page_size
-    asked = bounded(query.page_no) or 1
-    window = _window(beside, (asked - 1) * size, size, at_end=query.page_no == LAST)
-    found = finder.find(window)
-    if not found.rows and found.filtered and not found.truncated and not window.at_end:
+def page(dbsession: Session, kind: Kind, query: ListQuery, anchor: Beside | None = None) -> Page:
+    """Return the page of a query; beyond the end, the last page."""
+    size = query.page_size
+    page_no = bounded(query.page_no) or 1
+    window = _window(anchor, (page_no - 1) * size, size, at_end=query.page_no == LAST)
+    result = execute(dbsession, kind, query, window)
+    if not result.rows and result.filtered and not result.truncated and not window.at_end:
         window = replace(window, at_end=True)
-        found = finder.find(window)
-    shown, last = page_numbers(replace(query, page_no=LAST if window.at_end else query.page_no), found.filtered)
-    if found.is_estimate and not window.at_end:
-        shown, last = asked, max(last, asked)
-    is_end = (found.is_estimate or found.is_uncounted) and window.at_end
-    numbers = found.total, found.filtered, shown, last
-    return Page(query, found.rows, *numbers, found.is_estimate, found.truncated, is_end, found.is_uncounted)
+        result = execute(dbsession, kind, query, window)
+    shown, last = page_numbers(replace(query, page_no=LAST if window.at_end else query.page_no), result.filtered)
+    if result.is_estimate and not window.at_end:
+        shown, last = page_no, max(last, page_no)
+    is_end = (result.is_estimate or result.is_uncounted) and window.at_end
+    numbers = result.total, result.filtered, shown, last
+    return Page(query, result.rows, *numbers, result.is_estimate, result.truncated, is_end, result.is_uncounted)
 
 
 def of_datatables(kind: Kind, request: Request) -> ListQuery:
-    """Return the query of a DataTables request."""
+    """Return the list query of a DataTables request."""
     return with_datatables(kind, of_request(kind, request), only_once(request.GET.dict_of_lists()))
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The answer to a DataTables request, without the rows' actions; ``start`` is the offset of its first row.
+    """The JSON response to a DataTables request, without the rows' actions; ``start`` is the offset of the first row.
 
-    ``query`` is that of the HTML pages with these rows: they are of another size where no page has ``length`` rows.
+    ``query`` is the query of the HTML pages with these rows, whose size differs if ``length`` is no offered page size.
     """
 
     query: ListQuery
     start: int
-    is_end: bool  # the last rows of a list whose length is not known: their offsets are not known either
+    is_end: bool  # the last page of a list of unknown length, so its offsets are unknown too
     answer: dict[str, Any]
 
     def state(self, offset: int) -> str:
-        """Return the state of the HTML page that shows the row at an offset of the list."""
+        """Return the query string of the HTML page that shows the row at ``offset`` of the list."""
         if self.is_end:
             return self.query.state()
         return self.query.state(page_no=str(offset // self.query.page_size + 1))
@@ -166,31 +168,31 @@ def datatables(dbsession: Session, kind: Kind, query: ListQuery, request: Reques
     part = read_slice(sent, query)
     at_end = query.page_no == LAST and "start" not in sent
     window = _window(Beside.of(request), part.start, part.length, at_end=at_end)
-    found = Finder(dbsession, kind, query).find(window)
+    result = execute(dbsession, kind, query, window)
     if at_end:
-        part = replace(part, start=max(0, (found.filtered - 1) // part.length * part.length))
+        part = replace(part, start=max(0, (result.filtered - 1) // part.length * part.length))
     if "length" in sent and part.length in PAGE_SIZES:
         query = replace(query, page_size=part.length, size_sent=True)
-    is_end = at_end and (found.is_estimate or found.is_uncounted)
-    return Rows(query, part.start, is_end, _answer(part, found))
+    is_end = at_end and (result.is_estimate or result.is_uncounted)
+    return Rows(query, part.start, is_end, _answer(part, result))
 
 
-def _answer(part: Slice, found: ListResult) -> dict[str, Any]:
+def _answer(part: Slice, result: ListResult) -> dict[str, Any]:
+    """Return the JSON that DataTables reads, and flags for an inexact number of matches."""
     answer = {
         "draw": part.draw,
-        "recordsTotal": found.total,
-        "recordsFiltered": found.filtered,
-        "data": found.rows,
+        "recordsTotal": result.total,
+        "recordsFiltered": result.filtered,
+        "data": result.rows,
     }
-    if found.is_estimate:
-        answer["recordsFilteredIsEstimate"] = True
-    if found.truncated:
-        answer["truncated"] = True
-    if found.is_uncounted:
-        answer["recordsFilteredIsUnknown"] = True
-    return answer
+    flags = {
+        "recordsFilteredIsEstimate": result.is_estimate,
+        "truncated": result.truncated,
+        "recordsFilteredIsUnknown": result.is_uncounted,
+    }
+    return answer | {name: True for name, is_set in flags.items() if is_set}
 
 
-def _window(beside: Beside | None, start: int, length: int, *, at_end: bool) -> Window:
-    beside = beside or Beside()
-    return Window(start, length, at_end, beside.after, beside.before)
+def _window(anchor: Beside | None, start: int, length: int, *, at_end: bool) -> Window:
+    anchor = anchor or Beside()
+    return Window(start, length, at_end, anchor.after, anchor.before)

@@ -1,4 +1,4 @@
-"""What a list was asked for: from the address's names, ours or DataTables', to one frozen query. No database here."""
+"""Parse the query string of a list, in its own parameter names or in DataTables', into a frozen ListQuery."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -9,26 +9,26 @@ from pyramid.request import Request
 from groundtransport.records.kind import Kind
 from groundtransport.settings import PAGE_SIZES
 
-NUMBER_MAX = 10**9  # past any page, and inside every integer column
-TEXT_MAX = 1_000  # characters of a search or a filter; no field that is searched is as long
+NUMBER_MAX = 10**9  # beyond any page, and within every integer column
+TEXT_MAX = 1_000  # characters of a search or a filter; every searched field is shorter
 STATE_MAX = 8_000  # characters of a ``list_state``
 LAST = "last"
-MISSING = "missing"  # the filter whose value names a text filter: all the fields that this one looks in are empty
-DELETION = ("deleted_at", "deleted_by")  # of a row in the list of the deleted
-FURTHER = ("airport_code", "created_at", "updated_at", "version")  # of a row, besides id and the kind's fields
+MISSING = "missing"  # the filter for empty fields: its value is the name of a text filter, whose fields must be empty
+DELETION = ("deleted_at", "deleted_by")  # further columns of deleted records
+FURTHER = ("airport_code", "created_at", "updated_at", "version")  # columns of a row besides id and the kind's fields
 
 
 @dataclass(frozen=True)
 class ListQuery:
-    """What a list was asked for. ``filters`` holds those that were given; ``page_no`` is as it was sent."""
+    """The search, filters, order and page of a list. ``filters`` holds non-empty filters; ``page_no`` is unparsed."""
 
     q: str = ""
     filters: Mapping[str, str] = field(default_factory=dict)
-    sort: str = ""  # a column, with '-' in front for descending; "" is newest first
+    sort: str = ""  # a column name, "-" before it for descending; "" for newest first
     page_no: str = ""
     page_size: int = PAGE_SIZES[0]
     size_sent: bool = False
-    deleted: bool = False  # the recently deleted in place of the live ones
+    deleted: bool = False  # list deleted records instead of live ones
 
     @property
     def is_filtered(self) -> bool:
@@ -36,35 +36,35 @@ class ListQuery:
 
     @property
     def too_long(self) -> list[str]:
-        """Return the names of the search and the filters whose text is over TEXT_MAX: no list answers these."""
+        """Return the names of the parameters longer than TEXT_MAX; the views refuse a query that has any."""
         return [name for name, text in {"q": self.q, **self.filters}.items() if len(text) > TEXT_MAX]
 
     def state(self, **changes: str) -> str:
-        """Return the list's state as a query string, what was asked for and no more: links and redirects repeat it."""
+        """Return the query string of links and redirects: the given parameters alone, with ``changes`` applied."""
         size = str(self.page_size) if self.size_sent else ""
         deleted = "1" if self.deleted else ""
-        known = {"q": self.q, **self.filters, "sort": self.sort, "page_no": self.page_no, "page_size": size}
-        known["deleted"] = deleted
-        return urlencode([(name, value) for name, value in {**known, **changes}.items() if value])
+        params = {"q": self.q, **self.filters, "sort": self.sort, "page_no": self.page_no, "page_size": size}
+        params["deleted"] = deleted
+        return urlencode([(name, value) for name, value in {**params, **changes}.items() if value])
 
 
 def read_query(kind: Kind, values: Mapping[str, list[str]], default_size: int) -> ListQuery:
-    """Return the query that stands in ``values``; what makes no sense, or is sent twice, gives the default."""
+    """Return the query that ``values`` (parameter name to its texts) hold; invalid or repeated ones are ignored."""
     once = only_once(values)
-    given = {name: once[name].strip() for name in filter_names(kind) if once.get(name, "").strip()}
-    if given.get(MISSING) not in kind.filters:
-        given.pop(MISSING, None)
+    filters = {name: once[name].strip() for name in filter_names(kind) if once.get(name, "").strip()}
+    if filters.get(MISSING) not in kind.filters:
+        filters.pop(MISSING, None)
     return replace(
         read_page(values, default_size),
         q=once.get("q", "").strip(),
-        filters=given,
+        filters=filters,
         sort=_sort(kind, once.get("sort", "")),
         deleted=once.get("deleted") == "1" and can_restore(kind),
     )
 
 
 def read_page(values: Mapping[str, list[str]], default_size: int) -> ListQuery:
-    """Return the page and its size alone, of a list without filters."""
+    """Return a query of the page number and size alone, for lists without filters."""
     once = only_once(values)
     size = once.get("page_size", "")
     return ListQuery(
@@ -75,22 +75,22 @@ def read_page(values: Mapping[str, list[str]], default_size: int) -> ListQuery:
 
 
 def only_once(values: Mapping[str, list[str]]) -> dict[str, str]:
-    """Return the parameters that were sent once: a repeated one counts as a wrong one."""
+    """Return the parameters that were sent exactly once; a repeated parameter counts as invalid."""
     return {name: texts[0] for name, texts in values.items() if len(texts) == 1}
 
 
 def usual_size(request: Request) -> int:
-    """Return the rows of a page where no address names them: as the person chose, else as the ini says."""
+    """Return the page size for URLs without one: the user's preference, else the setting."""
     return int(request.identity.preferences.get("page_size") or request.registry["settings"].page_size)
 
 
 def of_request(kind: Kind, request: Request) -> ListQuery:
-    """Return the query of a list's address, or the one that stands beside ``key`` in an edit link's."""
+    """Return the list query of a request's URL (of a list, or of an edit link, which carries it beside ``key``)."""
     return read_query(kind, request.GET.dict_of_lists(), usual_size(request))
 
 
 def of_state(kind: Kind, state: str, default_size: int) -> ListQuery:
-    """Return the query of a form's ``list_state``: only known names are taken from it."""
+    """Return the query of a form's ``list_state``, a query string; unknown parameters are ignored."""
     values: dict[str, list[str]] = {}
     for name, value in parse_qsl(state[:STATE_MAX].removeprefix("?"), errors="replace"):
         values.setdefault(name, []).append(value)
@@ -98,16 +98,17 @@ def of_state(kind: Kind, state: str, default_size: int) -> ListQuery:
 
 
 def can_restore(kind: Kind) -> bool:
-    """Whether the kind's deletions are soft."""
+    """Return True if the kind's records are deleted softly."""
     return hasattr(kind.model, "deleted_at")
 
 
 def filter_names(kind: Kind) -> list[str]:
+    """Return the names of the parameters that filter a kind's list."""
     return [*kind.filters, "airport_name", "airport_code", *choices(kind), *ranges(kind), MISSING]
 
 
 def choices(kind: Kind) -> list[str]:
-    """Return the names of the fields that are filtered by one of their choices."""
+    """Return the names of the fields that are filtered by one of their choices, by exact value."""
     return [name for name, node in kind.fields.items() if node.filter_control == "select"]
 
 
@@ -117,11 +118,12 @@ def ranges(kind: Kind) -> list[str]:
 
 
 def sortable(kind: Kind) -> list[str]:
+    """Return the columns that a list can be sorted by."""
     return ["id", *kind.fields, *FURTHER]
 
 
 def _sort(kind: Kind, text: str) -> str:
-    """Return a sort that makes sense, else ""."""
+    """Return ``text`` if it is a valid sort, else ""."""
     name = text.removeprefix("-")
     name = "id" if name == "DT_RowId" else name
     return ("-" if text.startswith("-") else "") + name if name in sortable(kind) else ""
@@ -132,20 +134,20 @@ def _page_number(text: str) -> bool:
 
 
 def bounded(text: str) -> int | None:
-    """Return a whole number of ASCII digits, NUMBER_MAX in place of a greater one; None for anything else."""
+    """Return the number of ASCII digits in ``text``, at most NUMBER_MAX; None for any other text."""
     if not (text.isascii() and text.isdigit()):
         return None
-    digits = text.lstrip("0")  # int() refuses thousands of digits
+    digits = text.lstrip("0")  # int() raises ValueError for thousands of digits
     return min(int(digits[:10] or 0), NUMBER_MAX)
 
 
 def number(text: str) -> int | None:
-    """Return a whole number of ASCII digits that is not absurd, else None."""
+    """Return the number of at most nine ASCII digits, else None."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 def page_numbers(query: ListQuery, count: int) -> tuple[int, int]:
-    """Return the page to show, the last one past the end, and the number of the last."""
+    """Return the number of the page to show (the last one if the query's is beyond the end) and of the last page."""
     last = max(1, -(-count // query.page_size))
     return last if query.page_no == LAST else min(bounded(query.page_no) or 1, last), last
 
@@ -155,7 +157,7 @@ def page_numbers(query: ListQuery, count: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Slice:
-    """What a DataTables request wants: its number, and rows by offset."""
+    """The rows of a DataTables request, by offset, and its sequence number ``draw``."""
 
     draw: int
     start: int
@@ -163,7 +165,7 @@ class Slice:
 
 
 def read_slice(sent: Mapping[str, list[str]], query: ListQuery) -> Slice:
-    """Return the slice of a DataTables request; ``page_no`` and ``page_size`` serve where its own names are absent."""
+    """Return the slice of a DataTables request; ``page_no`` and ``page_size`` are the defaults of start and length."""
     values = only_once(sent)
     length = query.page_size
     if values.get("length") == "-1":
@@ -177,12 +179,12 @@ def read_slice(sent: Mapping[str, list[str]], query: ListQuery) -> Slice:
 
 
 def with_datatables(kind: Kind, query: ListQuery, values: Mapping[str, str]) -> ListQuery:
-    """Return the query with DataTables' search and order laid over it."""
+    """Return the query with the search and order that DataTables' parameters give, if any."""
     return replace(query, q=values.get("search[value]", "").strip() or query.q, sort=_order(kind, values) or query.sort)
 
 
 def _order(kind: Kind, values: Mapping[str, str]) -> str:
-    """Return DataTables' order as one of our sorts; "" where it makes no sense."""
+    """Return DataTables' order as a ``sort``; "" if it is invalid."""
     index = number(values.get("order[0][column]", ""))
     name = values.get("order[0][name]") or values.get(f"columns[{index}][data]", "")
     direction = values.get("order[0][dir]", "asc").lower()

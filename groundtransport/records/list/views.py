@@ -1,4 +1,4 @@
-"""The list of every kind, and the detail of a record. They read the kind's declaration."""
+"""The list view of every kind, and the detail view of a record; both read the kind's declaration."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,12 +26,14 @@ DELETED = "groundtransport:records/templates/deleted.jinja2"
 
 @view_defaults(context=Collection, request_method="GET", permission=Permission.VIEW)
 class ListViews:
+    """The list as an HTML page, and as DataTables' JSON for the ``ajax`` predicate."""
+
     def __init__(self, context: Collection, request: Request) -> None:
         self.context, self.request, self.kind = context, request, context.kind
 
     @view_config(ajax=False, renderer="groundtransport:records/templates/list.jinja2")
     def html(self) -> Any:
-        query, found = self.asked()
+        query, located_id = self.located_query()
         if query.too_long:
             if prefers_json(self.request):
                 return self.problem(query)
@@ -49,25 +51,25 @@ class ListViews:
             "state": page.state,
             "can_restore": queries.can_restore(self.kind),
             "elsewhere": list(locate.elsewhere(self.request, self.context, page)),
-            "marked": {found, *saved},
+            "marked": {located_id, *saved},
             "refusals": list_columns.refusals(self.request, self.kind, query),
         }
         if query.deleted:
             return render_to_response(DELETED, values, request=self.request, response=self.request.response)
         return values | self.around(query, page)
 
-    def asked(self) -> tuple[queries.ListQuery, int]:
-        """Return the list's query, and the record that its page is to hold, if ``find`` names one."""
+    def located_query(self) -> tuple[queries.ListQuery, int]:
+        """Return the list query, of the page that holds the record ``find`` if the URL names one, and its id (or 0)."""
         query = queries.of_request(self.kind, self.request)
-        wanted = self.request.GET.getall("find")
-        record = self.context.get(wanted[0]) if len(wanted) == 1 else None
+        ids = self.request.GET.getall("find")
+        record = self.context.get(ids[0]) if len(ids) == 1 else None
         if not isinstance(record, Record):
             return query, 0
         query = replace(query, deleted=False)
         return locate.page_with(self.request.dbsession, self.kind, query, record.row.id), record.row.id
 
     def around(self, query: queries.ListQuery, page: pages.Page) -> dict[str, Any]:
-        """Return what the page of the live records shows besides; its rows get their ``cells``."""
+        """Return the further template values of the page of live records, and set the ``cells`` of its rows."""
         columns = list_columns.columns(self.request, self.kind, query)
         for row in page.rows:
             row["cells"] = list_columns.cells(columns, row)
@@ -82,6 +84,7 @@ class ListViews:
         }
 
     def actions(self, query: queries.ListQuery, state: str) -> Callable[[int], dict[str, str]]:
+        """Return a function that maps a record id to its action URLs."""
         if query.deleted:
             return urls.of_deleted_rows(self.request, self.context)
         return urls.of_rows(self.request, self.context, state)
@@ -91,26 +94,26 @@ class ListViews:
         query = pages.of_datatables(self.kind, self.request)
         if query.too_long:
             return self.problem(query)
-        found = pages.datatables(self.request.dbsession, self.kind, query, self.request)
+        rows = pages.datatables(self.request.dbsession, self.kind, query, self.request)
         displayed = [node for node in self.kind.fields.values() if node.shown_as == "display"]
         translate = self.request.translate
-        actions = cache(partial(self.actions, query))  # by the state of a page: rows of a slice may be on several
-        for offset, row in enumerate(found.answer["data"], found.start):
+        actions = cache(partial(self.actions, query))  # by page state: the rows of a slice may be on several pages
+        for offset, row in enumerate(rows.answer["data"], rows.start):
             row["DT_RowId"] = f"record-{row['id']}"
             if displayed:
                 row["display"] = {node.name: translate(node.shown(row[node.name])) for node in displayed}
-            row["actions"] = actions(found.state(offset))(row["id"])
-        return found.answer
+            row["actions"] = actions(rows.state(offset))(row["id"])
+        return rows.answer
 
     def problem(self, query: queries.ListQuery) -> Response:
-        """Return the answer to a program that looks for texts that are too long."""
+        """Return the 422 problem response to texts too long to search for."""
         errors = list_columns.refusals(self.request, self.kind, query)
         return problem(self.request, 422, " ".join(errors.values()), errors={name: [errors[name]] for name in errors})
 
 
 @view_config(context=Record, request_method="GET", permission=Permission.VIEW)
 def detail(context: Record, request: Request) -> Response:
-    """The fragment for the dialog: only the fields that have a value. Who changed it last stands in the headers."""
+    """Return the HTML fragment of the details dialog; headers X-Changed-By and X-Changed-At tell the last change."""
     values = {"fields": shown_fields(context), "kind": context.kind}
     request.response.text = render("groundtransport:records/templates/detail.jinja2", values, request=request)
     last = request.last_change(context.kind, context.row)

@@ -1,113 +1,107 @@
-"""How many rows match a search on PostgreSQL: what its planner guesses, which is soon and mostly right, or a sample."""
+"""Estimates of the number of matches on PostgreSQL: by the planner, or by a sample where the planner is wrong."""
 
-from collections.abc import Hashable
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Engine, Select, Text, and_, bindparam, case, func, select, tablesample, true
+from sqlalchemy import Select, Text, and_, bindparam, case, func, select, tablesample, true
 from sqlalchemy.dialects.postgresql import ARRAY, array
 from sqlalchemy.sql.util import ClauseAdapter
 
 from groundtransport.indexes.counter_tables import ALL
 from groundtransport.records.list import counters
-from groundtransport.records.search.base import EXACT, FEW, SAMPLE, SAMPLES, WALK_MAX
-from groundtransport.records.search.prefilter import Prefilter, any_is_of_trigrams
+from groundtransport.records.search.base import BLOCK_IDS, EXACT_MAX, FEW, SAMPLE_BLOCKS, WALK_MAX
+from groundtransport.records.search.prefilter import Prefilter, any_has_trigrams
 from groundtransport.records.search.scan import ScanSearch
-from groundtransport.records.search.terms import like
-from groundtransport.records.search.time_limit import LIMITING, OutOfTime, planning_once
+from groundtransport.records.search.terms import like_pattern
+from groundtransport.records.search.time_limit import SET_TIMEOUT, OutOfTime
 
-GUESSED = 3 * EXACT // 2  # matches: few, as far as one can guess
+ESTIMATED_FEW = 3 * EXACT_MAX // 2  # an estimate up to here may stand for at most EXACT_MAX matches
 
 
 class EstimatingSearch(ScanSearch):
-    """Knows, once it has looked around, how many live records there are, and about how many match."""
+    """A search that knows, after ``load_facts``, the number of live records and an estimate of its matches."""
 
-    sieve: Prefilter | None = None  # what is asked in place of trigrams
+    prefilter: Prefilter | None = None  # queried instead of the trigrams
 
     @property
     def is_indexed(self) -> bool:
-        """Whether there is something to ask trigrams for."""
-        return bool(self.wanted.marks) or any_is_of_trigrams(self.wanted.terms)
+        return bool(self.criteria.facet_tokens) or any_has_trigrams(self.criteria.terms)
 
     @property
     def is_of_fields(self) -> bool:
-        """Whether a field must hold or lack something: the planner guesses of the whole texts."""
-        return any(how in ("filter", "phone", "lacks", "from", "to") for how, _, _ in self.wanted.shape)
+        """True if a filter restricts a field: the planner only estimates matches of the whole search text."""
+        return any(match.mode in ("filter", "phone", "empty", "from", "to") for match in self.criteria.matches)
 
-    @property
-    def engine(self) -> Engine:
-        return self.dbsession.connection().engine
+    def load_facts(self) -> None:
+        """Load the number of live records and the planner's estimate, and decide on the prefilter.
 
-    @property
-    def key(self) -> Hashable:
-        """What a guess is about."""
-        bounds = (value for name, value in self.wanted.values.items() if name.startswith("bound_"))
-        return self.kind.name, *self.counted, self.wanted.shape, *self.wanted.pieces, *bounds
-
-    def look_around(self) -> None:
-        """Find out how many live records there are, the planner's guess of how many match, and how many can at most.
-
-        The sieve is used where it lets few records pass, and fewer than trigrams would. The planner would not know: for
-        a partial index, it looks at no statistics of an expression.
+        It is used if few records pass it, and fewer than match the other texts. The planner cannot decide that: for a
+        partial index, it ignores the statistics of an expression.
         """
-        sieve, (code, choice) = Prefilter(self.wanted), self.counted
-        sought = {"patterns": self.wanted.pieces, "sure": sieve.sure, "others": sieve.others}
-        values: dict[str, Any] = {name: list(map(like, texts)) for name, texts in sought.items()}
-        values |= {"limit": self.finder.budget.told(), "code": code, "choice": choice, "few": FEW}
-        make = partial(self._facts, with_sieve=bool(sieve.sure))
-        found = self.finder.run("facts", make, bool(sieve.sure), self.is_indexed, **values).one()
-        self.total, self.most, self.guessed = map(int, found[:3])
-        if sieve.sure and found.passing <= min(WALK_MAX, found.others // 2):
-            self.sieve = sieve
+        prefilter, (code, choice) = Prefilter(self.criteria), self._counter_names()
+        texts = {
+            "patterns": self.criteria.estimate_texts,
+            "estimable": prefilter.estimable,
+            "others": prefilter.others,
+        }
+        values: dict[str, Any] = {name: list(map(like_pattern, each)) for name, each in texts.items()}
+        values |= {"limit": self.reader.budget.set_by_statement(), "code": code, "choice": choice, "few": FEW}
+        has_prefilter = bool(prefilter.estimable)
+        make = partial(self._facts, with_prefilter=has_prefilter)
+        facts = self.reader.run("facts", make, has_prefilter, **values).one()
+        self.total, self.estimated = int(facts.total), int(facts.patterns)
+        if has_prefilter and facts.passing <= min(WALK_MAX, facts.others // 2):
+            self.prefilter = prefilter
 
-    @property
-    def counted(self) -> tuple[str, str]:
-        """The airport and the choice that are asked for, as the counters name them."""
-        groups = self.wanted.groups
-        return groups.get("airport_code", ALL), groups.get(self.finder.counted_by or "", ALL)
+    def _counter_names(self) -> tuple[str, str]:
+        """Return the airport and the choice of the filters, as the counters name them."""
+        groups = self.criteria.groups
+        return groups.get("airport_code", ALL), groups.get(self.reader.counted_by or "", ALL)
 
-    def _facts(self, *, with_sieve: bool) -> Select[Any]:
+    def _facts(self, *, with_prefilter: bool) -> Select[Any]:
+        """Return the statement of the facts; it sets the time limit, too, which saves a round trip."""
         name, live = self.kind.table, "deleted_at" if "deleted_at" in self.table.c else ""
-        most = select(counters.kept(name, *counters.named(*self.counted)).label("most")).subquery().c.most
+        names = counters.name_params(*self._counter_names())
+        most = select(counters.live_count(name, *names).label("most")).subquery().c.most
 
-        def guess(texts: str) -> Any:
+        def estimate(texts: str) -> Any:
             return func.record_estimate(name, live, bindparam(texts, type_=ARRAY(Text())))
 
-        def least(texts: str) -> Any:  # of several, too: the planner takes them for independent of each other
+        def least(texts: str) -> Any:  # the planner takes several texts for independent of each other
             each = func.unnest(bindparam(texts, type_=ARRAY(Text()))).column_valued("each")
             return select(func.min(func.record_estimate(name, live, array([each])))).scalar_subquery()
 
-        # Of an airport with few records, few match: that spares the dearest parts of the question.
-        patterns = case((most <= GUESSED, most), else_=guess("patterns")).label("patterns")
-        passing = case((most <= bindparam("few"), most), else_=least("sure")).label("passing")
-        others = case((most <= GUESSED, most), else_=guess("others")).label("others")
-        of = select(most, patterns, *((passing, others) if with_sieve else ())).subquery()
-        plans = [planning_once(of.c.patterns <= GUESSED)] if self.is_indexed else []
-        return select(counters.kept(name), *of.c, LIMITING, *plans)
+        # At an airport with few records few can match: that spares the expensive estimates.
+        patterns = case((most <= ESTIMATED_FEW, most), else_=estimate("patterns")).label("patterns")
+        passing = case((most <= bindparam("few"), most), else_=least("estimable")).label("passing")
+        others = case((most <= ESTIMATED_FEW, most), else_=estimate("others")).label("others")
+        columns = (patterns, passing, others) if with_prefilter else (patterns,)
+        return select(counters.live_count(name).label("total"), *columns, SET_TIMEOUT)
 
-    def guess_short(self) -> int:
-        """Return the planner's guess; of fields, which it knows nothing of, what a sample says."""
-        return self.sampled() if self.is_of_fields else self.guessed
+    def estimate(self) -> int:
+        """Return the planner's estimate; with filters of fields, a sample's."""
+        return self.sampled() if self.is_of_fields else self.estimated
 
-    def guess_again(self, guess: int) -> int:
-        """Return what a sample says: the planner takes words for independent of each other."""
-        return max(guess, self.sampled())
+    def refine_estimate(self, estimate: int) -> int:
+        """Return a sample's estimate: the planner takes terms for independent of each other."""
+        return max(estimate, self.sampled())
 
     def sampled(self) -> int:
-        """Return how many match, by their share in a sample of the table; without time left, the planner's guess."""
-        percent = min(100.0, 100.0 * SAMPLES * SAMPLE / max(self.total, 1))
+        """Return the number of matches, by their share in a sample; without time left, the planner's estimate."""
+        percent = min(100.0, 100.0 * SAMPLE_BLOCKS * BLOCK_IDS / max(self.total, 1))
         try:
-            with self.finder.budget.limit():
-                counts = self.finder.run("sample", self._sample, percent=percent).one()
+            with self.reader.budget.limit():
+                matching, live = self.reader.run("sample", self._sample, percent=percent).one()
         except OutOfTime:
-            return self.guessed
-        return int(counts[0]) * self.total // max(counts[1], 1)
+            return self.estimated
+        return int(matching) * self.total // max(live, 1)
 
     def _sample(self) -> Select[Any]:
+        """Return the statement of the numbers of matches and of live records in a sample of the table's pages."""
         sample = tablesample(self.table, func.system(bindparam("percent")))
         adapter = ClauseAdapter(sample)
-        conditions = [adapter.traverse(condition) for condition in (*self.finder.scope, *self.conditions)]
-        live = [adapter.traverse(condition) for condition in self.finder.scope]
+        conditions = [adapter.traverse(condition) for condition in (*self.reader.scope, *self.conditions)]
+        live = [adapter.traverse(condition) for condition in self.reader.scope]
         counts: Any = select(func.count(case((and_(*conditions), 1))), func.count(case((and_(true(), *live), 1))))
         sampled: Select[Any] = counts.select_from(sample)
         return sampled

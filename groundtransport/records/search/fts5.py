@@ -1,4 +1,4 @@
-"""What FTS5 is asked, and how much it finds: it counts quickly, and gives rows by id."""
+"""Queries of SQLite's full-text index FTS5 (trigram tokenizer), and estimates of the number of matches."""
 
 import json
 from collections.abc import Hashable, Iterable
@@ -23,217 +23,232 @@ from sqlalchemy import (
 
 from groundtransport.indexes.counter_tables import ALL
 from groundtransport.records.list import counters
-from groundtransport.records.list.fetch import Finder
+from groundtransport.records.list.reader import ListReader
 from groundtransport.records.search import result_cache
-from groundtransport.records.search.base import EXACT, MANY, SAMPLE, SAMPLES, SURE
-from groundtransport.records.search.predicates import named_holds, texts
+from groundtransport.records.search.base import BLOCK_IDS, EXACT_MAX, MANY, SAMPLE_BLOCKS, TEXT_BLOCK_IDS
+from groundtransport.records.search.predicates import contains_param, text_conditions
 from groundtransport.records.search.scan import ScanSearch
-from groundtransport.records.search.terms import INDEXED, SHORT_WORD, spelled_out, telling
+from groundtransport.records.search.terms import SHORT_WORD, TRIGRAM, selective_trigrams, with_short_word_terms
 from groundtransport.records.search.time_limit import OutOfTime
 
 LAST_CHARACTER = chr(0x10FFFF)
-AT_RANDOM = 6  # of so many records that are read one after the other, one is read where the index says
-SPELLINGS = 2  # of a telephone number, as it was typed and as bare digits; other words have one
-PIECES_MAX = 300  # pieces of three characters that stand for shorter words: FTS5 opens the list of each, uninterrupted
+RANDOM_READ_COST = 6  # rows of a scan that take as long as one row by its id
+SPELLINGS_MAX = 2  # of a telephone number, as typed and as digits; more are the trigrams of a short word
+TRIGRAMS_MAX = (
+    300  # trigrams that replace short words: FTS5 opens the list of each, and cannot be interrupted meanwhile
+)
 
 
 class FTS5Search(ScanSearch):
-    """FTS5 finds a word as a row of pieces of three characters, and reads the list of each."""
+    """FTS5 finds a term as a sequence of trigrams, and reads the list of each."""
 
-    def __init__(self, finder: Finder) -> None:
-        super().__init__(finder)
+    def __init__(self, reader: ListReader) -> None:
+        super().__init__(reader)
         self.index = table(f"{self.kind.table}_search", column("rowid"))
 
-    def matches(self, name: str = "question") -> ColumnElement[bool]:
+    def matches(self, param: str = "match_query") -> ColumnElement[bool]:
+        """Return the condition that the index matches the query in a bind parameter."""
         index: Any = column(f"{self.kind.table}_search", is_literal=True)
-        condition: ColumnElement[bool] = index.op("MATCH")(bindparam(name, type_=Text()))
+        condition: ColumnElement[bool] = index.op("MATCH")(bindparam(param, type_=Text()))
         return condition
 
     @property
-    def question(self) -> str:
-        """What FTS5 is asked: every term, in one of its spellings."""
-        return " AND ".join([*self._marks(), *(_either(map(_quoted, term)) for term in self.wanted.terms)])
+    def match_query(self) -> str:
+        """The FTS5 query of all terms, each in one of its spellings."""
+        return " AND ".join([*self._token_queries(), *(_any_of(map(_quoted, term)) for term in self.criteria.terms)])
 
     @property
-    def loose_question(self) -> str:
-        """What FTS5 answers sooner: which rows hold the most telling piece of each term, or two of a single one."""
-        asked = self._marks()
-        most = 1 if asked or len(self.wanted.terms) > 1 else 2
-        for term in self.wanted.terms:
-            each = (telling(spelling, most) for spelling in term)
-            asked.append(_either(" AND ".join(map(_quoted, pieces)) for pieces in each))
-        return " AND ".join(asked)
+    def candidate_query(self) -> str:
+        """A weaker FTS5 query, which is faster: one trigram of each term, or two of a single one."""
+        queries = self._token_queries()
+        number = 1 if queries or len(self.criteria.terms) > 1 else 2
+        for term in self.criteria.terms:
+            by_spelling = (selective_trigrams(spelling, number) for spelling in term)
+            queries.append(_any_of(" AND ".join(map(_quoted, trigrams)) for trigrams in by_spelling))
+        return " AND ".join(queries)
 
-    def _marks(self) -> list[str]:
-        """Nothing else begins or ends as a mark does."""
-        return [_quoted(end) for mark in self.wanted.marks for end in dict.fromkeys((mark[:INDEXED], mark[-INDEXED:]))]
+    def _token_queries(self) -> list[str]:
+        """Return the queries of the facet tokens, by their first and last trigram, which no other text has."""
+        return [
+            _quoted(end)
+            for token in self.criteria.facet_tokens
+            for end in dict.fromkeys((token[:TRIGRAM], token[-TRIGRAM:]))
+        ]
 
     def run(self, name: str, make: Any, *shape: Any, **values: Any) -> Any:
-        """Execute a statement that may ask the index."""
-        question = self.question if self.is_indexed else ""
-        return self.finder.run(name, make, self.wanted.is_exact, *shape, question=question, **values)
+        """Execute a statement that may query the index."""
+        query = self.match_query if self.is_indexed else ""
+        return self.reader.run(name, make, self.criteria.is_exact, *shape, match_query=query, **values)
 
     def matching(self, *columns: Any) -> Select[Any]:
-        """Select of the matches; their rows are read where the index alone does not decide."""
-        found = select(*columns).select_from(self.index).where(self.matches())
-        if self.wanted.is_exact and not any(c.table is self.table for c in columns if hasattr(c, "table")):
-            return found
-        # An outer join: SQLite might turn another round, and ask the index about every record.
+        """Return the statement of all matches; it reads their texts if the index alone does not decide."""
+        matching = select(*columns).select_from(self.index).where(self.matches())
+        if self.criteria.is_exact and not any(c.table is self.table for c in columns if hasattr(c, "table")):
+            return matching
+        # An outer join: SQLite might reverse an inner one, and query the index for every record.
         joined = self.index.outerjoin(self.table, self.table.c.id == self.index.c.rowid)
-        found = select(*columns).select_from(joined).where(self.matches())
-        found = found.with_hint(self.table, "NOT INDEXED", "sqlite")
-        return found if self.wanted.is_exact else found.where(*texts(self.kind, self.wanted))
+        matching = select(*columns).select_from(joined).where(self.matches())
+        matching = matching.with_hint(self.table, "NOT INDEXED", "sqlite")
+        return matching if self.criteria.is_exact else matching.where(*text_conditions(self.kind, self.criteria))
 
-    def spell_out(self, most: int) -> bool:
-        """Put pieces of three characters, which the index knows, in the place of shorter words.
+    def expand_short_words(self, most: int) -> bool:
+        """Replace the short words in ``criteria`` by the trigrams that begin with them; return False if not possible.
 
-        Only if about ``most`` records hold them all, or fewer: the index reads the list of each piece. Every text goes
-        on behind a word, with marks at least, so that each stands at the beginning of a piece. Return whether there
-        were such words.
+        It pays if at most about ``most`` records contain them all: the index reads the list of each trigram. Every
+        word is followed by a separator at least, so each is the beginning of a trigram.
         """
-        if not self.wanted.short or self.guess("short", self.of_short()) > most:
+        if not self.criteria.short_words or self.estimate_rows("short", self._short_word_conditions()) > most:
             return False
-        known = table(f"{self.kind.table}_search_terms", column("term")).c.term
-        begin = select(known).where(known >= bindparam("word"), known < bindparam("beyond")).limit(PIECES_MAX + 1)
-        terms = []
-        for word in self.wanted.short:
+        term = table(f"{self.kind.table}_search_terms", column("term")).c.term
+        in_range = (term >= bindparam("word"), term < bindparam("beyond"))
+        statement = select(term).where(*in_range).limit(TRIGRAMS_MAX + 1)
+        terms: list[tuple[str, ...]] = []
+        for word in self.criteria.short_words:
             try:
-                with self.finder.budget.limit():
+                with self.reader.budget.limit():
                     values = {"word": word, "beyond": word + LAST_CHARACTER}
-                    found = tuple(self.finder.run("terms", lambda: begin, **values).scalars())
+                    terms.append(tuple(self.reader.run("terms", lambda: statement, **values).scalars()))
             except OutOfTime:
                 return False
-            terms.append(found)
-            if sum(map(len, terms)) > PIECES_MAX:
+            if sum(map(len, terms)) > TRIGRAMS_MAX:
                 return False
-        self.wanted = spelled_out(self.wanted, terms)
+        self.criteria = with_short_word_terms(self.criteria, terms)
         if not all(terms):
-            self.wanted = replace(self.wanted, is_impossible=True)
+            self.criteria = replace(self.criteria, is_impossible=True)
         return True
 
-    def is_read_sooner(self) -> bool:
-        """Whether the index names so many records, for the texts to decide about, that reading all is sooner."""
-        asked = [*((mark,) for mark in self.wanted.marks), *self.wanted.terms]
-        is_spelled_out = any(len(term) > SPELLINGS for term in asked)  # as few records hold such a word
-        if self.wanted.is_exact or is_spelled_out:
+    def is_scan_cheaper(self) -> bool:
+        """Return True if the index gives so many candidates that a scan of all texts is faster."""
+        terms = [*((token,) for token in self.criteria.facet_tokens), *self.criteria.terms]
+        has_short_words = any(len(term) > SPELLINGS_MAX for term in terms)  # few records contain these
+        if self.criteria.is_exact or has_short_words:
             return False
-        values = {f"asked_{at}_{other}": text for at, term in enumerate(asked) for other, text in enumerate(term)}
-        conditions = [
-            or_(*(named_holds(self.kind, f"asked_{at}_{other}", indexed=False) for other in range(len(term))))
-            for at, term in enumerate(asked)
-        ]
-        return AT_RANDOM * self.guess("asked", conditions, tuple(map(len, asked)), **values) > self.total
+        names = [[f"term_{number}_{other}" for other in range(len(term))] for number, term in enumerate(terms)]
+        values = {
+            f"term_{number}_{other}": text for number, term in enumerate(terms) for other, text in enumerate(term)
+        }
+        conditions = [or_(*(contains_param(self.kind, name, indexed=False) for name in group)) for group in names]
+        candidates = self.estimate_rows("candidate estimate", conditions, tuple(map(len, terms)), **values)
+        return RANDOM_READ_COST * candidates > self.total
 
-    def of_short(self) -> list[ColumnElement[bool]]:
-        """The conditions of words that the index does not know as such."""
-        known = zip(texts(self.kind, self.wanted), self.wanted.shape, strict=True)
-        return [condition for condition, manner in known if manner == SHORT_WORD]
+    def _short_word_conditions(self) -> list[ColumnElement[bool]]:
+        conditions = zip(text_conditions(self.kind, self.criteria), self.criteria.matches, strict=True)
+        return [condition for condition, match in conditions if match == SHORT_WORD]
 
-    # How many there are
+    # Facts and estimates
 
-    def facts(self) -> list[Any]:
-        """How many records can match at most, the lowest id, and the state, with their number and the highest."""
+    def fact_columns(self) -> list[Any]:
+        """Return the columns of the facts: an upper bound of the matches, the lowest id, and the state."""
         first = select(func.min(self.table.c.id)).scalar_subquery().label("first")
-        code, _ = counters.named(self.wanted.groups.get("airport_code", ALL), ALL)
-        return [counters.kept(self.kind.table, code).label("most"), first, *result_cache.state(self.kind)]
+        code, _ = counters.name_params(self.criteria.groups.get("airport_code", ALL), ALL)
+        bound = counters.live_count(self.kind.table, code).label("most")
+        return [bound, first, *result_cache.state_columns(self.kind)]
 
-    def look_around(self) -> None:
-        """Find out the facts."""
-        code = self.wanted.groups.get("airport_code", ALL)
-        self.note_facts(self.finder.run("facts", lambda: select(*self.facts()), code=code).one())
+    def load_facts(self) -> None:
+        """Load the facts by a statement of their own."""
+        code = self.criteria.groups.get("airport_code", ALL)
+        self.set_facts(self.reader.run("facts", lambda: select(*self.fact_columns()), code=code).one())
 
-    def note_facts(self, facts: Row[Any]) -> None:
-        self.state = result_cache.state_of(facts)
-        self.most, self.first, self.total, self.last = int(facts.most), int(facts.first or 0), *self.state[1:]
+    def set_facts(self, row: Row[Any]) -> None:
+        """Take the facts from a row that has the ``fact_columns``."""
+        self.state = result_cache.state_of(row)
+        self.most, self.first, self.total, self.last = int(row.most), int(row.first or 0), *self.state[1:]
 
-    def pieces(self) -> Any:
-        """Where SAMPLES pieces of the table begin: a table of one column."""
-        return func.json_each(bindparam("pieces", type_=Text())).table_valued("value")
+    def _blocks(self) -> Any:
+        """Return the first ids of the sampled blocks, as a table of one column."""
+        return func.json_each(bindparam("blocks", type_=Text())).table_valued("value")
 
-    def _pieces(self) -> str:
-        """Return where they begin, evenly spread."""
+    def _blocks_value(self) -> str:
+        """Return the value of ``_blocks``: SAMPLE_BLOCKS ids, evenly spread."""
         span = self.last - self.first + 1
-        return json.dumps([self.first + step * span // SAMPLES for step in range(SAMPLES)])
+        return json.dumps([self.first + step * span // SAMPLE_BLOCKS for step in range(SAMPLE_BLOCKS)])
 
     def count(self) -> tuple[int, bool]:
-        """Return the number of matches, and whether it is an estimate: of many, those in pieces of the table."""
-        span, wide, read = self.last - self.first + 1, SAMPLES * SAMPLE, SAMPLES * SURE
-        is_wide = span > 2 * wide and self.most > 2 * MANY
+        """Return the number of matches, and True if it is an estimate: of many, by their share in sampled blocks."""
+        span, ids, read = self.last - self.first + 1, SAMPLE_BLOCKS * BLOCK_IDS, SAMPLE_BLOCKS * TEXT_BLOCK_IDS
+        is_sampled = span > 2 * ids and self.most > 2 * MANY
         values = {
-            "pieces": self._pieces(),
+            "blocks": self._blocks_value(),
             "enough": max(MANY * read // span, read // 20),
-            "bound": MANY * wide // span,
+            "bound": MANY * ids // span,
         }
         try:
-            with self.finder.budget.limit():
-                found = self.run("count", lambda: self._counted(is_wide=is_wide), is_wide, **values)
-                number, in_texts, in_index = found.one()
+            with self.reader.budget.limit():
+                make = self._sampled_count if is_sampled else self._exact_count
+                number, in_texts, in_index = self.run("count", make, is_sampled, **values).one()
         except OutOfTime:
             self.truncated = True
-            self.finder.budget.extend()
-            return self.guess("guess", self.conditions), True
+            self.reader.budget.extend()
+            return self.estimate(), True
         if in_texts:
             return int(in_texts) * span // read, True
         if in_index:
-            return int(in_index) * span // wide, True
-        return int(number), number > EXACT
+            return int(in_index) * span // ids, True
+        return int(number), number > EXACT_MAX
 
-    def _counted(self, *, is_wide: bool) -> Select[Any]:
-        """The number of matches; or else, if there are many, of those in the texts, or the index, of some pieces."""
-        nothing = literal(0)
-        if not is_wide:
-            return select(self.counted(EXACT + 1), nothing, nothing)
+    def _exact_count(self) -> Select[Any]:
+        return select(self._count_up_to(EXACT_MAX + 1), literal(0), literal(0))
+
+    def _sampled_count(self) -> Select[Any]:
+        """Return the statement of the number of matches; of many, of those in the texts, or the index, of some blocks.
+
+        The three columns are evaluated only as far as needed: the cheaper counts come first.
+        """
         some, read, seen = (
             select(number.label("n")).cte(name).prefix_with("MATERIALIZED")
             for name, number in (
-                ("few", self.counted(SAMPLE + 1)),
-                ("texts", self.in_texts(self.conditions)),
-                ("sampled", self.in_index()),
+                ("few", self._count_up_to(BLOCK_IDS + 1)),
+                ("texts", self._count_in_texts(self.conditions)),
+                ("sampled", self._count_in_index()),
             )
         )
         few, in_texts, in_index = (select(cte.c.n).scalar_subquery() for cte in (some, read, seen))
-        is_few, is_much = few <= SAMPLE, in_texts > bindparam("enough")
-        by_index = case((is_few, 0), (is_much, 0), (in_index > bindparam("bound"), in_index), else_=0)
-        number = case((is_few, few), (is_much, 0), (by_index > 0, 0), else_=self.counted(EXACT + 1))
-        return select(number, case((is_few, 0), (is_much, in_texts), else_=0), by_index)
+        is_few, is_many = few <= BLOCK_IDS, in_texts > bindparam("enough")
+        by_index = case((is_few, 0), (is_many, 0), (in_index > bindparam("bound"), in_index), else_=0)
+        number = case((is_few, few), (is_many, 0), (by_index > 0, 0), else_=self._count_up_to(EXACT_MAX + 1))
+        return select(number, case((is_few, 0), (is_many, in_texts), else_=0), by_index)
 
-    def counted(self, limit: int) -> Any:
-        some = self.matching(literal(1).label("one")).limit(limit).subquery()
-        return select(func.count()).select_from(some).scalar_subquery()
+    def _count_up_to(self, limit: int) -> Any:
+        """Return the subquery of the number of matches, at most ``limit``."""
+        matching = self.matching(literal(1).label("one")).limit(limit).subquery()
+        return select(func.count()).select_from(matching).scalar_subquery()
 
-    def in_index(self) -> Any:
-        """Count the matches in pieces of the index."""
-        pieces, rowid = self.pieces(), self.index.c.rowid
-        inside = self.matches() & (rowid >= pieces.c.value) & (rowid < pieces.c.value + SAMPLE)
-        source = pieces.outerjoin(self.index, inside)
-        if self.wanted.is_exact:
+    def _count_in_index(self) -> Any:
+        """Return the subquery of the number of matches with ids in sampled blocks, by the index."""
+        blocks, rowid = self._blocks(), self.index.c.rowid
+        inside = self.matches() & (rowid >= blocks.c.value) & (rowid < blocks.c.value + BLOCK_IDS)
+        source = blocks.outerjoin(self.index, inside)
+        if self.criteria.is_exact:
             return select(func.count(rowid)).select_from(source).scalar_subquery()
         source = source.outerjoin(self.table, self.table.c.id == rowid)
-        # Not in WHERE: the join would be an inner one then.
-        found = select(func.count(case((and_(*texts(self.kind, self.wanted)), 1)))).select_from(source)
-        return found.with_hint(self.table, "NOT INDEXED", "sqlite").scalar_subquery()
+        # CASE, not WHERE, which would make the join an inner one.
+        conditions = and_(*text_conditions(self.kind, self.criteria))
+        counted = select(func.count(case((conditions, 1)))).select_from(source)
+        return counted.with_hint(self.table, "NOT INDEXED", "sqlite").scalar_subquery()
 
-    def in_texts(self, conditions: Iterable[ColumnElement[bool]]) -> Any:
-        """Count the rows that fulfil conditions in shorter pieces of the table."""
-        pieces, ids = self.pieces(), self.table.c.id
-        source = pieces.outerjoin(self.table, (ids >= pieces.c.value) & (ids < pieces.c.value + SURE))
-        found = select(func.count(case((and_(*self.finder.scope, *conditions), 1)))).select_from(source)
-        return found.with_hint(self.table, "NOT INDEXED", "sqlite").scalar_subquery()
+    def _count_in_texts(self, conditions: Iterable[ColumnElement[bool]]) -> Any:
+        """Return the subquery of the number of rows that meet conditions in shorter blocks, by a scan."""
+        blocks, ids = self._blocks(), self.table.c.id
+        source = blocks.outerjoin(self.table, (ids >= blocks.c.value) & (ids < blocks.c.value + TEXT_BLOCK_IDS))
+        counted = select(func.count(case((and_(*self.reader.scope, *conditions), 1)))).select_from(source)
+        return counted.with_hint(self.table, "NOT INDEXED", "sqlite").scalar_subquery()
 
-    def guess_short(self) -> int:
-        return self.guess("guess", self.conditions)
+    def estimate(self) -> int:
+        return self.estimate_rows("estimate", self.conditions)
 
-    def guess(self, name: str, conditions: Iterable[ColumnElement[bool]], *shape: Hashable, **values: str) -> int:
-        """Return how many rows fulfil conditions, by their share in some pieces of the table."""
-        values["pieces"] = self._pieces()
-        found = self.finder.run(name, lambda: select(self.in_texts(conditions)), *shape, **values).scalar() or 0
-        read = SAMPLES * SURE
-        return int(found) * max(self.last - self.first + 1, read) // read
+    def estimate_rows(
+        self, name: str, conditions: Iterable[ColumnElement[bool]], *shape: Hashable, **values: str
+    ) -> int:
+        """Return an estimate of the number of rows that meet conditions, by their share in sampled blocks."""
+        values["blocks"] = self._blocks_value()
+        counted = self.reader.run(name, lambda: select(self._count_in_texts(conditions)), *shape, **values).scalar()
+        read = SAMPLE_BLOCKS * TEXT_BLOCK_IDS
+        return int(counted or 0) * max(self.last - self.first + 1, read) // read
 
 
 def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def _either(questions: Any) -> str:
-    return "(" + " OR ".join(f"({question})" for question in questions) + ")"
+def _any_of(queries: Iterable[str]) -> str:
+    return "(" + " OR ".join(f"({query})" for query in queries) + ")"

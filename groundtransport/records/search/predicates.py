@@ -1,4 +1,4 @@
-"""What the rows of a list must fulfil, as conditions of SQL; the values of ``Wanted`` fill them."""
+"""WHERE clauses of search criteria; ``Criteria.values`` holds the values of their bind parameters."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,84 +9,82 @@ from sqlalchemy.sql import visitors
 from groundtransport.db.functions import part_holds, text_holds
 from groundtransport.indexes import sort_key
 from groundtransport.records.kind import Kind
-from groundtransport.records.search.terms import TermMatch, Wanted
+from groundtransport.records.search.terms import Criteria, TermMatch
 from groundtransport.text import PART
 
 
-def lacks(kind: Kind, name: str) -> ColumnElement[bool]:
-    """Return the condition that every field which a text filter looks in is empty; the index of its sort knows."""
+def fields_empty(kind: Kind, name: str) -> ColumnElement[bool]:
+    """Return the condition that every field of a text filter is empty, in the form of the index of its sort."""
     return and_(*(sort_key(kind.model.__table__.c[field]).is_(None) for field in kind.filters[name]))
 
 
-def group_conditions(kind: Kind, wanted: Wanted) -> list[ColumnElement[bool]]:
-    """Return the conditions by exact value, in the form that the indexes of the sorts know; ``values`` fill them."""
+def group_conditions(kind: Kind, criteria: Criteria) -> list[ColumnElement[bool]]:
+    """Return the conditions by exact value (airport, choices), in the form of the indexes of the sorts."""
     columns = kind.model.__table__.c
-    keys = {name: sort_key(columns[name]) for name in wanted.groups}
+    keys = {name: sort_key(columns[name]) for name in criteria.groups}
     types = {name: Text() if key is not columns[name] else key.type for name, key in keys.items()}
     return [key == bindparam(f"of_{name}", type_=types[name]) for name, key in keys.items()]
 
 
-def texts(kind: Kind, wanted: Wanted, *, indexed: bool = False) -> list[ColumnElement[bool]]:
-    """Return the conditions that the texts must fulfil; ``values`` fill them.
+def text_conditions(kind: Kind, criteria: Criteria, *, indexed: bool = False) -> list[ColumnElement[bool]]:
+    """Return the conditions on the search text, one for each term and filter.
 
-    ``indexed`` puts them as PostgreSQL's index knows them. Else that index is not asked: it would be read as a whole
-    for a word of one or two characters, for seconds that cannot be interrupted.
+    ``indexed`` gives them in the form of PostgreSQL's trigram index. Without it, PostgreSQL does not use that index,
+    which it would read as a whole for a term of one or two characters: seconds that no time limit interrupts.
     """
-    return [_condition(kind, manner, number, indexed=indexed) for number, manner in enumerate(wanted.shape)]
+    return [_condition(kind, match, number, indexed=indexed) for number, match in enumerate(criteria.matches)]
 
 
-def spellings(kind: Kind, wanted: Wanted) -> list[ColumnElement[bool]]:
-    """Return conditions that the texts fulfil which hold a phone in either spelling: PostgreSQL's index knows them."""
+def phone_conditions(kind: Kind, criteria: Criteria) -> list[ColumnElement[bool]]:
+    """Return weaker conditions for telephone numbers, in any part of the text, that PostgreSQL's index can answer."""
     column = kind.model.__table__.c.search_text
     return [
-        or_(_holds(column, f"text_{number}", indexed=True), _holds(column, f"digits_{number}", indexed=True))
-        for number, (how, _, is_long) in enumerate(wanted.shape)
-        if is_long and how in ("number", "phone")
+        or_(_contains(column, f"text_{number}", indexed=True), _contains(column, f"digits_{number}", indexed=True))
+        for number, match in enumerate(criteria.matches)
+        if match.is_indexed and match.mode in ("number", "phone")
     ]
 
 
-def filled(conditions: Iterable[ColumnElement[bool]], wanted: Wanted) -> list[ColumnElement[bool]]:
-    """Return conditions with their values, to be used in any statement."""
+def bind_values(conditions: Iterable[ColumnElement[bool]], criteria: Criteria) -> list[ColumnElement[bool]]:
+    """Return the conditions with their values bound, for statements that are executed without parameters."""
 
-    def fill(given: BindParameter[Any]) -> None:
-        if given.key in wanted.values:
-            given.value, given.required = wanted.values[given.key], False
+    def bind(param: BindParameter[Any]) -> None:
+        if param.key in criteria.values:
+            param.value, param.required = criteria.values[param.key], False
 
-    return [visitors.cloned_traverse(condition, {}, {"bindparam": fill}) for condition in conditions]
+    return [visitors.cloned_traverse(condition, {}, {"bindparam": bind}) for condition in conditions]
 
 
-def _condition(kind: Kind, manner: TermMatch, number: int, *, indexed: bool) -> ColumnElement[bool]:
-    how, name, is_long = manner
-    if how == "lacks":
-        return lacks(kind, name)
-    if how in ("from", "to"):
-        end = kind.model.__table__.c[name]
+def contains_param(kind: Kind, name: str, *, indexed: bool) -> ColumnElement[bool]:
+    """Return the condition that the search text contains the bind parameter; ``indexed`` as in ``text_conditions``."""
+    return _contains(kind.model.__table__.c.search_text, name, indexed=indexed)
+
+
+def _condition(kind: Kind, match: TermMatch, number: int, *, indexed: bool) -> ColumnElement[bool]:
+    """Return the condition of the term or filter with this number in ``Criteria.matches``."""
+    if match.mode == "empty":
+        return fields_empty(kind, match.filter_name)
+    if match.mode in ("from", "to"):
+        end = kind.model.__table__.c[match.filter_name]
         bound: Any = bindparam(f"bound_{number}", type_=end.type)
-        return end >= bound if how == "from" else end <= bound
+        return end >= bound if match.mode == "from" else end <= bound
     text, other = f"text_{number}", f"digits_{number}"
     column, phones = kind.model.__table__.c.search_text, len(kind.filters) + 2
-    condition = _holds(column, text, indexed=indexed and is_long)
-    if how in ("filter", "phone"):
-        part = 1 if name == "airport_name" else list(kind.filters).index(name) + 2
-        condition = and_(condition, _in_part(column, part, text))
-    if how in ("number", "phone"):
-        condition = or_(condition, _in_part(column, phones, other))
+    condition = _contains(column, text, indexed=indexed and match.is_indexed)
+    if match.mode in ("filter", "phone"):
+        part = 1 if match.filter_name == "airport_name" else list(kind.filters).index(match.filter_name) + 2
+        condition = and_(condition, _part_contains(column, part, text))
+    if match.mode in ("number", "phone"):
+        condition = or_(condition, _part_contains(column, phones, other))
     return condition
 
 
-def _holds(column: Any, name: str, *, indexed: bool = False) -> ColumnElement[bool]:
-    """Return the condition that a text holds the value of that name."""
-    given = [bindparam(name, type_=Text())]
+def _contains(column: Any, name: str, *, indexed: bool = False) -> ColumnElement[bool]:
+    params = [bindparam(name, type_=Text())]
     if indexed:
-        given.append(bindparam(f"{name}_like", type_=Text()))
-    return text_holds(column, *given)
+        params.append(bindparam(f"{name}_like", type_=Text()))
+    return text_holds(column, *params)
 
 
-def _in_part(column: Any, number: int, name: str) -> ColumnElement[bool]:
-    """Return the condition that a part of a search text holds the value of that name."""
+def _part_contains(column: Any, number: int, name: str) -> ColumnElement[bool]:
     return part_holds(column, literal(PART), literal_column(str(number)), bindparam(name, type_=Text()))
-
-
-def named_holds(kind: Kind, name: str, *, indexed: bool) -> ColumnElement[bool]:
-    """Return the condition that the search text holds a value of that name; ``indexed`` as for ``texts``."""
-    return _holds(kind.model.__table__.c.search_text, name, indexed=indexed)

@@ -1,12 +1,13 @@
-"""What a search found a moment ago: for its next page, and for the way back from a record, as long as nothing changed.
+"""Cache of search results for a minute: for the next page, and for the way back from a record, until a record changes.
 
-Every change moves the head of the activity log in its own transaction. Where the head still stands, and the number of
-records and the highest id are the same (plain SQL writes past the log), the same records match, in the same order:
-their rows are read, and the state with them, by one statement.
+Every change moves the head of the activity log in its own transaction. While the chain head, the number of records and
+the highest id are the same (plain SQL bypasses the log), the same records match in the same order: one statement reads
+the rows of the cached ids, and these three numbers with them.
 """
 
 from array import array
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Engine, Select, column, func, select, table
@@ -14,85 +15,98 @@ from sqlalchemy import ColumnElement, Engine, Select, column, func, select, tabl
 from groundtransport.cache import TTLCache
 from groundtransport.records.kind import Kind
 from groundtransport.records.list import counters
-from groundtransport.records.list.fetch import Finder, ListResult, Window, cut
+from groundtransport.records.list.reader import ListReader
+from groundtransport.records.list.window import ListResult, Window, slice_window
 
-MOST = 10_000  # ids of one search
+IDS_MAX = 10_000  # ids of one search; a search with more matches is cached as their number
 SECONDS = 60
-State = tuple[int, int, int]
-_FOUND: TTLCache[tuple[State, "array[int]"]] = TTLCache(SECONDS, most=32)  # two and a half megabytes at most
-_COUNTED: TTLCache[tuple[State, int, bool]] = TTLCache(SECONDS)
-# Of searches that match few, by PostgreSQL: how many are guessed, and how many can at most.
-GUESSES: TTLCache[tuple[int, int]] = TTLCache(SECONDS)
+State = tuple[int, int, int]  # the chain head's number, the number of live records, the highest id
 _HEAD = table("audit_head", column("id"), column("number"))
 
 
-def state(kind: Kind) -> list[ColumnElement[int]]:
-    """Return what tells that nothing changed, as columns: of the log's head, of the live records, of their ids."""
+@dataclass(frozen=True, slots=True)
+class CachedSearch:
+    """The number of matches in a state of the records, and their ids in list order if these are few."""
+
+    state: State
+    number: int
+    is_estimate: bool = False
+    ids: "array[int] | None" = None
+
+
+_CACHE: TTLCache[CachedSearch] = TTLCache(SECONDS, most=32)  # at most two and a half megabytes
+
+
+def state_columns(kind: Kind) -> list[ColumnElement[int]]:
+    """Return the columns of the current state, for any statement to select."""
     changes = select(_HEAD.c.number).where(_HEAD.c.id == 1).scalar_subquery().label("state_changes")
     newest = select(func.max(kind.model.__table__.c.id)).scalar_subquery().label("state_newest")
-    return [changes, counters.kept(kind.table).label("state_total"), newest]
+    return [changes, counters.live_count(kind.table).label("state_total"), newest]
 
 
 def state_of(row: Any) -> State:
-    """Return the state that a row holds."""
+    """Return the state in a row that has the ``state_columns``."""
     return row.state_changes or 0, int(row.state_total), row.state_newest or 0
 
 
-def state_now(finder: Finder) -> State:
-    """Return the state of this moment."""
+def current_state(reader: ListReader) -> State:
+    """Return the current state."""
 
-    def make() -> Any:
-        return select(*state(finder.kind))
+    def make() -> Select[Any]:
+        columns: list[Any] = state_columns(reader.kind)
+        return select(*columns)
 
-    return state_of(finder.run("state", make).one())
+    return state_of(reader.run("state", make).one())
 
 
 def forget(engine: Engine) -> None:
-    """Forget all: the log begins anew."""
-    for known in (_FOUND, _COUNTED, GUESSES):
-        known.forget(engine)
+    """Empty the cache of a database, as when its log begins anew."""
+    _CACHE.forget(engine)
 
 
-def remember(finder: Finder, state: State, ids: Sequence[int]) -> None:
-    """Keep the ids of all matches, in the list's order, as they were in that state."""
-    if len(ids) <= MOST:
-        _FOUND.put(finder.dbsession.get_bind().engine, _key(finder), (state, array("q", ids)))
+def remember(reader: ListReader, state: State, ids: Sequence[int]) -> None:
+    """Cache the ids of all matches, in list order, unless they are more than IDS_MAX."""
+    if len(ids) <= IDS_MAX:
+        _put(reader, (*_query_key(reader), reader.order.shape), CachedSearch(state, len(ids), ids=array("q", ids)))
 
 
-def recall(finder: Finder, window: Window) -> ListResult | None:
-    """Return the rows of a window, if all matches are known and nothing has changed since."""
-    known = _FOUND.get(finder.dbsession.get_bind().engine, _key(finder))
-    if known is None:
+def recall(reader: ListReader, window: Window) -> ListResult | None:
+    """Return the rows of a window from the cache; None if they are not in it or a record has changed."""
+    cached = _get(reader, (*_query_key(reader), reader.order.shape))
+    if cached is None or cached.ids is None:
         return None
-    then, ids = known
-    page = cut(ids, window)
-    rows = finder.run("recall", lambda: _recall(finder), ids=finder.given(page)).all()
-    found = {row.id: row for row in rows if row.id is not None}
-    if state_of(rows[0]) != then or len(found) != len(page):
+    ids = slice_window(cached.ids, window)
+    rows = reader.run("recall", lambda: _rows_and_state(reader), ids=reader.ids_value(ids)).all()
+    by_id = {row.id: row for row in rows if row.id is not None}
+    if state_of(rows[0]) != cached.state or len(by_id) != len(ids):
         return None
-    return ListResult(finder.shaped([found[record_id] for record_id in page]), then[1], len(ids))
+    return ListResult(reader.to_dicts([by_id[record_id] for record_id in ids]), cached.state[1], cached.number)
 
 
-def remember_number(finder: Finder, state: State, number: int, *, is_estimate: bool) -> None:
-    """Keep how many matches there are, in whatever order, where they are too many to be remembered."""
-    _COUNTED.put(finder.dbsession.get_bind().engine, _question(finder), (state, number, is_estimate))
+def remember_number(reader: ListReader, state: State, number: int, *, is_estimate: bool) -> None:
+    """Cache the number of matches alone; it serves every order."""
+    _put(reader, _query_key(reader), CachedSearch(state, number, is_estimate))
 
 
-def recall_number(finder: Finder) -> tuple[State, int, bool] | None:
-    """Return the state that the matches were counted in, how many there were, and whether that is an estimate."""
-    return _COUNTED.get(finder.dbsession.get_bind().engine, _question(finder))
+def recall_number(reader: ListReader) -> CachedSearch | None:
+    """Return the cached number of matches, which the caller checks against the state; None if it is not cached."""
+    return _get(reader, _query_key(reader))
 
 
-def _key(finder: Finder) -> Hashable:
-    return *_question(finder), finder.order.shape
+def _put(reader: ListReader, key: Hashable, search: CachedSearch) -> None:
+    _CACHE.put(reader.dbsession.get_bind().engine, key, search)
 
 
-def _question(finder: Finder) -> tuple[Hashable, ...]:
-    """Return what is asked for, in whatever order."""
-    query = finder.query
-    return finder.kind.name, query.q, tuple(query.filters.items())
+def _get(reader: ListReader, key: Hashable) -> CachedSearch | None:
+    return _CACHE.get(reader.dbsession.get_bind().engine, key)
 
 
-def _recall(finder: Finder) -> Select[Any]:
-    facts = select(*state(finder.kind)).subquery()
-    return select(*finder.columns, *facts.c).select_from(facts.outerjoin(finder.table, finder.is_given()))
+def _query_key(reader: ListReader) -> tuple[Hashable, ...]:
+    query = reader.query
+    return reader.kind.name, query.q, tuple(query.filters.items())
+
+
+def _rows_and_state(reader: ListReader) -> Select[Any]:
+    """Return the statement of the rows with the ids of ``ids``, each with the state; one row of NULLs without any."""
+    state = select(*state_columns(reader.kind)).subquery()
+    return select(*reader.columns, *state.c).select_from(state.outerjoin(reader.table, reader.id_in_param()))

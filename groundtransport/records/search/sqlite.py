@@ -1,141 +1,141 @@
-"""Searching with FTS5: by its most telling pieces, and by whole words where these are too much."""
+"""Search on SQLite: candidates by selective trigrams first, by whole terms if there are too many candidates."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import Integer, Row, Select, bindparam, case, func, select
 
 from groundtransport.indexes.counter_tables import ALL
-from groundtransport.records.list.fetch import ListResult, Window, cut
+from groundtransport.records.list.window import ListResult, Window, slice_window
 from groundtransport.records.search import result_cache
-from groundtransport.records.search.base import EXACT, FEW, MANY
+from groundtransport.records.search.base import EXACT_MAX, FEW, MANY
 from groundtransport.records.search.fts5 import FTS5Search
-from groundtransport.records.search.predicates import texts
+from groundtransport.records.search.predicates import text_conditions
 from groundtransport.records.search.time_limit import OutOfTime
 
-CANDIDATES = 4_000  # rows whose texts are read sooner than the index is asked for a whole word,
-OF_SEVERAL = EXACT  # or for several: their pieces may stand in most rows
-SELDOM = 16  # of so many records one holds short words that are asked for beside long ones
+CANDIDATES_MAX = 4_000  # rows whose texts are read faster than the index finds a whole term,
+CANDIDATES_OF_SEVERAL = EXACT_MAX  # or several: their trigrams may be in most rows
+SHORT_WORD_SHARE = 16  # short words beside long terms are looked up if one of so many records contains them
 
 
 class SQLiteSearch(FTS5Search):
-    """FTS5 is asked for the most telling pieces first, and what it finds is read.
-
-    Only where that is too much it is asked for the whole words.
-    """
+    """Reads the texts of few candidates; counts and sorts many matches by the index."""
 
     def find(self, window: Window) -> ListResult:
         if not self.is_indexed:
-            self.look_around()
-            if not self.spell_out(MANY):
-                return self.find_short(window)
-            if self.wanted.is_impossible:
-                return self.answer(window, [], 0, is_estimate=False)
-        counted = self.recall_number()
+            self.load_facts()
+            if not self.expand_short_words(MANY):
+                return self.find_by_scan(window)
+            if self.criteria.is_impossible:
+                return self.result(window, [], 0, is_estimate=False)
+        counted = self._recall_number()
         if counted is None:
-            try:
-                ids = self.look_closely()
-                if ids is None and self.spell_out(max(MANY, self.total // SELDOM)):
-                    ids = [] if self.wanted.is_impossible else self.look_closely()
-            except OutOfTime:
-                self.look_around()
-                ids = None
+            ids = self._few_ids()
             if ids is not None:
-                result_cache.remember(self.finder, self.state, ids)
-                return self.known(window, ids)
-            if self.is_read_sooner():
-                return self.find_short(window)
+                result_cache.remember(self.reader, self.state, ids)
+                rows = self.reader.by_ids(slice_window(ids, window))
+                return ListResult(self.reader.to_dicts(rows), self.total, len(ids))
+            if self.is_scan_cheaper():
+                return self.find_by_scan(window)
             counted = self.count()
             if not self.truncated:
-                result_cache.remember_number(self.finder, self.state, counted[0], is_estimate=counted[1])
-        return self.answer(window, self.rows(window, counted[0]), counted[0], is_estimate=counted[1])
+                result_cache.remember_number(self.reader, self.state, counted[0], is_estimate=counted[1])
+        number, is_estimate = counted
+        return self.result(window, self._fetch(window, number), number, is_estimate=is_estimate)
 
-    def recall_number(self) -> tuple[int, bool] | None:
-        """Return how many matches there are, if it was found a moment ago, and whether that is an estimate.
+    def _recall_number(self) -> tuple[int, bool] | None:
+        """Return the cached number of matches, and True if it is an estimate; None if it is unknown or outdated.
 
-        An exact number holds while nothing changes. An estimate is wrong by more than what changes in a minute.
+        An exact number holds until a record changes; an estimate is less exact than a minute's changes make it.
         """
-        known = result_cache.recall_number(self.finder)
-        if known is None:
+        cached = result_cache.recall_number(self.reader)
+        if cached is None:
             return None
-        self.look_around()
-        state, number, is_estimate = known
-        return (number, is_estimate) if is_estimate or state == self.state else None
+        self.load_facts()
+        return (cached.number, cached.is_estimate) if cached.is_estimate or cached.state == self.state else None
 
-    def known(self, window: Window, ids: list[int]) -> ListResult:
-        """Return rows out of the ids of all matches, in the order of the list."""
-        rows = self.finder.by_ids(cut(ids, window))
-        return ListResult(self.finder.shaped(rows), self.total, len(ids))
-
-    def rows(self, window: Window, number: int) -> list[Row[Any]]:
-        if number == 0 and not self.truncated:
-            return []
-        if self.finder.order.is_by_id:
-            return self._within(window, self.stream)
-        if number > FEW and self.walk_cost(window, number) < number:
-            return self.of_many(window, number)
-        return self._within(window, self.sorted)
-
-    def _within(self, window: Window, way: Any) -> list[Row[Any]]:
+    def _few_ids(self) -> list[int] | None:
+        """Return the ids of all matches in list order, and load the facts; None if there are many candidates."""
         try:
-            found: list[Row[Any]] = way(window)
+            ids = self._ids_of_candidates()
+            if ids is None and self.expand_short_words(max(MANY, self.total // SHORT_WORD_SHARE)):
+                ids = [] if self.criteria.is_impossible else self._ids_of_candidates()
         except OutOfTime:
-            self.truncated = True
-            return self.last_resort(window)
-        return found
+            self.load_facts()
+            return None
+        return ids
 
-    def look_closely(self) -> list[int] | None:
-        """Find out the facts, and the ids of all matches in the list's order where they are few; else return None."""
-        order, is_one = self.finder.order, len(self.wanted.terms) + len(self.wanted.marks) == 1
+    def _ids_of_candidates(self) -> list[int] | None:
+        order, is_single = self.reader.order, len(self.criteria.terms) + len(self.criteria.facet_tokens) == 1
         values = {
-            "code": self.wanted.groups.get("airport_code", ALL),
-            "loose": self.loose_question,
-            "most": CANDIDATES if is_one else OF_SEVERAL,
+            "code": self.criteria.groups.get("airport_code", ALL),
+            "candidate_query": self.candidate_query,
+            "most": CANDIDATES_MAX if is_single else CANDIDATES_OF_SEVERAL,
         }
-        with self.finder.budget.limit():
-            found = self.finder.run("close", self._closely, order.shape, **values).one()
-        self.note_facts(found)
-        return None if found.ids is None else list(json.loads(found.ids))
+        with self.reader.budget.limit():
+            row = self.reader.run("candidates", self._candidates, order.shape, **values).one()
+        self.set_facts(row)
+        return None if row.ids is None else list(json.loads(row.ids))
 
-    def _closely(self) -> Select[Any]:
+    def _candidates(self) -> Select[Any]:
+        """Return the statement of the facts, and of the ids of all matches if there are few candidates."""
         rowid, most = self.index.c.rowid, bindparam("most", type_=Integer())
-        loose = select(rowid.label("id")).select_from(self.index).where(self.matches("loose")).limit(most + 1)
-        candidates = loose.cte("candidates").prefix_with("MATERIALIZED")
+        limited = select(rowid.label("id")).select_from(self.index).where(self.matches("candidate_query"))
+        candidates = limited.limit(most + 1).cte("candidates").prefix_with("MATERIALIZED")
         number = select(func.count()).select_from(candidates).scalar_subquery()
         joined = candidates.outerjoin(self.table, self.table.c.id == candidates.c.id)
-        # The index decides of airport and status: conditions on these would turn the join round.
-        found = select(self.table.c.id).select_from(joined).where(*texts(self.kind, self.wanted))
-        found = found.order_by(*self.finder.order.clauses()).limit(most)
-        listed = found.with_hint(self.table, "NOT INDEXED", "sqlite").subquery()
+        # No conditions on airport and status, which the index decides: they would reverse the join.
+        matching = select(self.table.c.id).select_from(joined).where(*text_conditions(self.kind, self.criteria))
+        matching = matching.order_by(*self.reader.order.clauses()).limit(most)
+        listed = matching.with_hint(self.table, "NOT INDEXED", "sqlite").subquery()
         ids = select(func.json_group_array(listed.c.id)).scalar_subquery()
-        return select(*self.facts(), case((number <= most, ids)).label("ids"))
+        return select(*self.fact_columns(), case((number <= most, ids)).label("ids"))
 
-    def stream(self, window: Window) -> list[Row[Any]]:
-        """Return rows by id: FTS5 gives them so, from either end, and reads no further than it must."""
-        descending = self.finder.order.descending != window.at_end
-        known = window.after or window.before
-        beside = bool(known) and not window.at_end and window.start > EXACT
+    def _fetch(self, window: Window, number: int) -> list[Row[Any]]:
+        """Return the rows of a window of ``number`` matches, in the way that suits order and number."""
+        if number == 0 and not self.truncated:
+            return []
+        if self.reader.order.is_by_id:
+            return self._or_rescue(window, self._by_id)
+        if number > FEW and self.walk_cost(window, number) < number:
+            return self.fetch_many(window, number)
+        return self._or_rescue(window, self.fetch_sorted)
+
+    def _or_rescue(self, window: Window, fetch: Callable[[Window], list[Row[Any]]]) -> list[Row[Any]]:
+        try:
+            return fetch(window)
+        except OutOfTime:
+            self.truncated = True
+            return self.rescue_rows(window)
+
+    def _by_id(self, window: Window) -> list[Row[Any]]:
+        """Return rows in order of id: FTS5 returns them so, from either end, and stops at the limit."""
+        descending = self.reader.order.descending != window.at_end
+        anchor = window.after or window.before
+        beside = bool(anchor) and not window.at_end and window.start > EXACT_MAX
         upwards = (not descending) != (window.after is None) if beside else not descending
 
         def make() -> Select[Any]:
             rowid = self.index.c.rowid
             ids = self.matching(rowid).order_by(rowid.asc() if upwards else rowid.desc())
             if beside:
-                ids = ids.where(rowid > bindparam("known") if upwards else rowid < bindparam("known"))
-            return self.finder.picked(ids.limit(bindparam("length")).offset(bindparam("offset")))
+                ids = ids.where(rowid > bindparam("anchor") if upwards else rowid < bindparam("anchor"))
+            return self.reader.select_by_ids(ids.limit(bindparam("length")).offset(bindparam("offset")))
 
         offset = 0 if beside or window.at_end else window.start
-        with self.finder.budget.limit():
-            rows = self.run("stream", make, beside, upwards, length=window.length, offset=offset, known=known or 0)
+        with self.reader.budget.limit():
+            values = {"length": window.length, "offset": offset, "anchor": anchor or 0}
+            rows = self.run("by id", make, beside, upwards, **values)
             return sorted(rows, key=lambda row: row.id, reverse=descending)
 
-    def sorted(self, window: Window) -> list[Row[Any]]:
+    def fetch_sorted(self, window: Window) -> list[Row[Any]]:
         order, start = self.order_of(window), 0 if window.at_end else window.start
 
         def make() -> Select[Any]:
             ids = self.matching(self.table.c.id).order_by(*order.clauses())
             return ids.limit(bindparam("length")).offset(bindparam("offset"))
 
-        with self.finder.budget.limit():
+        with self.reader.budget.limit():
             ids = self.run("sorted", make, order.shape, length=window.length, offset=start)
-            return self.finder.by_ids(ids.scalars().all())
+            return self.reader.by_ids(ids.scalars().all())

@@ -1,27 +1,41 @@
-"""Searching: one folded text a record, the same for both databases.
+"""The search text of a record, and the search criteria of a list query.
 
-The text is ``airport name | filter 1 | ... | filter n | phone digits | marks``, in the order of ``Kind.filters``, with
-a separator between the parts and another between the fields of one part; no word can cross either. The marks say by
-exact value which airport a record is at and which of a few values it has, so that one index answers all questions.
+The search text is one folded text, the same on both databases: ``airport name | filter 1 | ... | filter n | phone
+digits | facet tokens``, in the order of ``Kind.filters``, with a separator between the parts and another between the
+fields of one part; no term can match across either. The facet tokens stand for the airport code and for the values of
+the choice fields, so that the full-text index also answers conditions by exact value.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from groundtransport.records.kind import Kind
 from groundtransport.records.list.query import MISSING, TEXT_MAX, ListQuery, choices, ranges
 from groundtransport.text import FIELD, MARK, PART, digits, fold
 
-TERMS_MAX = 16  # words that the index is asked for, the longest first; the texts are asked for all
-PHONE_MIN = 7  # characters of a telephone number that hardly any other has
-INDEXED = 3  # the index knows pieces of three characters: shorter words must be looked for in the texts
-# How a word or a filter is looked for: "word", "number", "filter", "phone", "lacks", "from" or "to"; its name; and
-# whether the index knows the text, which is long enough for it.
-TermMatch = tuple[str, str, bool]
-SHORT_WORD: TermMatch = ("word", "", False)
+TERMS_MAX = 16  # terms that the full-text index is queried for, the longest first; the text conditions cover all
+PHONE_MIN = 7  # characters that make a telephone number selective
+TRIGRAM = 3  # characters of the index entries: shorter terms need a scan of the texts
 _PHONE = re.compile(r"[0-9+()./-]*[0-9][0-9+()./-]*", re.ASCII)
+
+
+class TermMatch(NamedTuple):
+    """How a search term or a filter is matched.
+
+    ``mode`` is "word" (anywhere), "number" (anywhere, or its digits among the phones), "filter" (in the part of
+    ``filter_name``), "phone" (the same, or its digits among the phones), "empty" (the filter's fields are NULL), or
+    "from" or "to" (the field called ``filter_name`` is at least, or at most, the bound value).
+    ``is_indexed`` is True if the text is long enough for the full-text index.
+    """
+
+    mode: str
+    filter_name: str
+    is_indexed: bool = False
+
+
+SHORT_WORD = TermMatch("word", "")
 
 
 def search_text(kind: Kind, values: Mapping[str, Any]) -> str:
@@ -30,209 +44,200 @@ def search_text(kind: Kind, values: Mapping[str, Any]) -> str:
     for fields in kind.filters.values():
         parts.append(FIELD.join(fold(kind.fields[name].search_text(values.get(name))) for name in fields))
     parts.append(FIELD.join(digits(fold(kind.fields[name].search_text(values.get(name)))) for name in phones(kind)))
-    marks = [fold(values["airport_code"]), *_marks(kind, values)]
-    parts.append(MARK + "".join(mark + MARK for mark in marks if mark))
+    tokens = [fold(values["airport_code"]), *_facet_tokens(kind, values)]
+    parts.append(MARK + "".join(token + MARK for token in tokens if token))
     return PART.join(parts)
 
 
-def _marks(kind: Kind, values: Mapping[str, Any]) -> Iterator[str]:
+def _facet_tokens(kind: Kind, values: Mapping[str, Any]) -> Iterator[str]:
     """Yield the facet token of each choice that a record holds."""
     for name in choices(kind):
-        yield from (_mark(kind, name, code) for code in kind.fields[name].codes(values.get(name)))
+        yield from (_facet_token(kind, name, code) for code in kind.fields[name].codes(values.get(name)))
 
 
-def _mark(kind: Kind, name: str, code: str) -> str:
-    """Return two control characters, which no word can hold, for one of a field's choices; "" for what is none."""
+def _facet_token(kind: Kind, name: str, code: str) -> str:
+    """Return two control characters, which no term can contain, for a choice of a field; "" for any other code."""
     codes = [known for known, _ in kind.fields[name].choices]
     return chr(1 + choices(kind).index(name)) + chr(1 + codes.index(code)) if code in codes else ""
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What the rows of a list must fulfil.
+class Criteria:
+    """The search terms and filters of a list query, as conditions on rows.
 
-    ``terms`` are for the index of searches: a row must hold one spelling of each. ``is_exact`` tells that they decide
-    alone; else the texts must be looked into, too: ``shape`` tells how, for ``texts``. ``groups`` are the conditions by
-    exact value, by column. ``values`` are what all conditions are filled with, so that a statement serves every query
-    of its shape.
+    ``terms`` are for the full-text index: a row must contain one spelling of each. If ``is_exact``, they decide alone;
+    else the search texts must be compared, too, as ``matches`` tells. ``groups`` are the conditions by exact value,
+    column to value. ``values`` are the bind parameters of all conditions, so that queries of one shape share
+    statements.
     """
 
     terms: tuple[tuple[str, ...], ...] = ()
-    shape: tuple[TermMatch, ...] = ()
+    matches: tuple[TermMatch, ...] = ()
     values: Mapping[str, Any] = field(default_factory=dict)
     groups: Mapping[str, Any] = field(default_factory=dict)
-    marks: tuple[str, ...] = ()  # the terms of ``groups``
-    pieces: tuple[str, ...] = ()  # of texts, for the planner's guess
-    short: tuple[str, ...] = ()  # words that the index does not know as such
+    facet_tokens: tuple[str, ...] = ()  # of ``groups``
+    estimate_texts: tuple[str, ...] = ()  # texts for the planner's estimate
+    short_words: tuple[str, ...] = ()  # words shorter than the index entries
     is_exact: bool = True
     is_impossible: bool = False
 
     @property
-    def is_everything(self) -> bool:
-        """Return True if no row is left out: nothing was asked, or texts that fold to nothing, as accents do."""
-        return not (self.shape or self.groups or self.is_impossible)
+    def is_empty(self) -> bool:
+        """Return True if every row matches: there are no criteria, or texts that fold to nothing, as accents do."""
+        return not (self.matches or self.groups or self.is_impossible)
 
     def is_counted(self, counted_by: str | None) -> bool:
-        """Whether the counters know how many rows these are."""
-        return not self.shape and set(self.groups) <= {"airport_code", counted_by}
+        """Return True if the counters hold the number of matches; ``counted_by`` is the choice that they count."""
+        return not self.matches and set(self.groups) <= {"airport_code", counted_by}
 
 
-def wanted(kind: Kind, query: ListQuery) -> Wanted:
-    """Return what the rows of a query must fulfil."""
-    named = [_group(kind, name, text) for name, text in query.filters.items() if _is_group(kind, name)]
-    groups = {name: value for name, value, _ in named}
-    marks = tuple(MARK + mark + MARK for _, _, mark in named)
-    if query.too_long or any(not mark for _, _, mark in named):
-        return Wanted(is_impossible=True)
-    found = [_word(word) for word in _words(query.q)]
+def parse_criteria(kind: Kind, query: ListQuery) -> Criteria:
+    """Return the criteria of a query."""
+    groups = [_group(kind, name, text) for name, text in query.filters.items() if _is_group(kind, name)]
+    by_column = {name: value for name, value, _ in groups}
+    tokens = tuple(MARK + token + MARK for _, _, token in groups)
+    if query.too_long or any(not token for _, _, token in groups):
+        return Criteria(is_impossible=True)
+    terms = [_word_term(word) for word in _words(query.q)]
     for name, text in query.filters.items():
         if name in ranges(kind):
-            found += _range(kind, name, text)
+            terms += _range_terms(kind, name, text)
         elif not _is_group(kind, name):
-            found.append(_Piece(("lacks", text, False), "") if name == MISSING else _filter(kind, name, text))
-    terms = [piece.term for piece in found if piece.term]
-    return Wanted(
-        terms=tuple(sorted(terms, key=lambda term: -len(min(term, key=len)))[:TERMS_MAX]),
-        shape=tuple(piece.manner for piece in found),
-        values={**_values(found), **{f"of_{name}": _lowered(value) for name, value in groups.items()}},
-        pieces=(*marks, *(piece.digits or piece.text for piece in found if piece.text)),
-        groups=groups,
-        marks=marks,
-        short=tuple(piece.text for piece in found if piece.is_exact and not piece.term),
-        is_exact=all(piece.is_exact and bool(piece.term) for piece in found) and len(terms) <= TERMS_MAX,
-        is_impossible=any(piece.is_impossible for piece in found),
+            terms.append(_Term(TermMatch("empty", text)) if name == MISSING else _filter_term(kind, name, text))
+    spellings = [term.spellings for term in terms if term.spellings]
+    return Criteria(
+        terms=tuple(sorted(spellings, key=lambda each: -len(min(each, key=len)))[:TERMS_MAX]),
+        matches=tuple(term.match for term in terms),
+        values={**_values(terms), **{f"of_{name}": _lowered(value) for name, value in by_column.items()}},
+        estimate_texts=(*tokens, *(term.digits or term.text for term in terms if term.text)),
+        groups=by_column,
+        facet_tokens=tokens,
+        short_words=tuple(term.text for term in terms if term.is_exact and not term.spellings),
+        is_exact=all(term.is_exact and bool(term.spellings) for term in terms) and len(spellings) <= TERMS_MAX,
+        is_impossible=any(term.is_impossible for term in terms),
     )
 
 
-def _values(pieces: Iterable["_Piece"]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for number, piece in enumerate(pieces):
-        values |= valued(f"text_{number}", piece.text)
-        if piece.bound is not None:
-            values[f"bound_{number}"] = piece.bound
-        if piece.digits:
-            values |= valued(f"digits_{number}", piece.digits)
-    return values
-
-
-def spelled_out(wanted: Wanted, terms: list[tuple[str, ...]]) -> Wanted:
-    """Return the same with terms of the index for its short words: any of the pieces that begin with one."""
-    is_exact = all(how == "word" for how, _, _ in wanted.shape) and len(wanted.terms) < TERMS_MAX
-    return replace(wanted, terms=(*wanted.terms, *terms), short=(), is_exact=is_exact)
+def with_short_word_terms(criteria: Criteria, terms: list[tuple[str, ...]]) -> Criteria:
+    """Return the criteria with index terms in place of the short words: the trigrams that begin with each."""
+    is_exact = all(match.mode == "word" for match in criteria.matches) and len(criteria.terms) < TERMS_MAX
+    return replace(criteria, terms=(*criteria.terms, *terms), short_words=(), is_exact=is_exact)
 
 
 @dataclass(frozen=True)
-class _Piece:
-    """One word, or one filter: how it is looked for, and what the index can say of it."""
+class _Term:
+    """A search word or a filter's text; ``spellings`` are what the index is queried for, () if it is too short."""
 
-    manner: TermMatch
-    text: str
-    digits: str = ""  # another spelling, of a phone
-    term: tuple[str, ...] = ()
+    match: TermMatch
+    text: str = ""
+    digits: str = ""  # the other spelling of a telephone number
+    spellings: tuple[str, ...] = ()
     is_exact: bool = False
     is_impossible: bool = False
     bound: Any = None  # the value of one end of a range
+
+
+def _values(terms: Iterable[_Term]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for number, term in enumerate(terms):
+        values |= param_values(f"text_{number}", term.text)
+        if term.bound is not None:
+            values[f"bound_{number}"] = term.bound
+        if term.digits:
+            values |= param_values(f"digits_{number}", term.digits)
+    return values
 
 
 def _is_group(kind: Kind, name: str) -> bool:
     return name == "airport_code" or name in choices(kind)
 
 
-def _range(kind: Kind, name: str, text: str) -> list[_Piece]:
-    """Return the conditions of a range filter, one for each end."""
+def _range_terms(kind: Kind, name: str, text: str) -> list[_Term]:
+    """Return the terms of a range filter, one for each end that it has."""
     ends = kind.fields[name].range_of(text)
     if ends is None:
-        return [_Piece(("from", name, False), "", is_impossible=True)]
+        return [_Term(TermMatch("from", name), is_impossible=True)]
     pairs = zip(("from", "to"), ends, strict=True)
-    return [_Piece((how, name, False), "", bound=bound) for how, bound in pairs if bound is not None]
+    return [_Term(TermMatch(mode, name), bound=bound) for mode, bound in pairs if bound is not None]
 
 
 def _lowered(value: Any) -> Any:
-    """Return a value as the index of its column's sort holds it."""
+    """Return a value in the form of the index of its column's sort."""
     return value.lower() if isinstance(value, str) else value
 
 
 def _group(kind: Kind, name: str, text: str) -> tuple[str, Any, str]:
-    """Return a filter by exact value: its column, the value as it is stored, and its mark; "" for none there is."""
+    """Return the column, the stored value and the facet token of a filter by exact value; token "" if invalid."""
     if name == "airport_code":
         code = text.upper()
         return name, code, fold(code) if code.isascii() and code.isalnum() and len(code) == 3 else ""
     choice = text.casefold()
-    return name, kind.fields[name].filter_value(choice), _mark(kind, name, choice)
+    return name, kind.fields[name].filter_value(choice), _facet_token(kind, name, choice)
 
 
-def airport_mark(wanted: Wanted) -> str:
-    """Return the mark of the airport, the one whose letters PostgreSQL's index knows; "" without that condition."""
-    return next((mark for mark in wanted.marks if mark.strip(MARK).isalnum()), "")
+def airport_token(criteria: Criteria) -> str:
+    """Return the facet token of the airport, the only one with letters for PostgreSQL's index; "" without one."""
+    return next((token for token in criteria.facet_tokens if token.strip(MARK).isalnum()), "")
 
 
-# Letters, the ones of names and addresses that tell least first.
-_USUAL = "eairotnslcudpmhgbfyvkwzxjq"
+def selective_trigrams(term: str, number: int) -> list[str]:
+    """Return the first trigram of a term, and the last one if ``number`` is 2: a candidate's text contains these.
 
-
-def telling(term: str, number: int) -> list[str]:
-    """Return the pieces of a term that few texts hold, as far as letters tell: a search may begin with these alone.
-
-    Of a telephone number no piece tells more than another, and all of it tells most.
+    A telephone number is returned whole, as its trigrams are in many other numbers.
     """
     if _PHONE.fullmatch(term) and len(term) >= PHONE_MIN:
         return [term]
-    pieces = dict.fromkeys(term[start : start + INDEXED] for start in range(len(term) - INDEXED + 1))
-    return sorted(pieces, key=lambda piece: sum(map(_rarity, piece)), reverse=True)[:number]
+    return list(dict.fromkeys((term[:TRIGRAM], term[-TRIGRAM:])))[:number]
 
 
-def _rarity(character: str) -> int:
-    return _USUAL.find(character) if character in _USUAL else len(_USUAL) // 2
-
-
-def like(text: str) -> str:
-    """Return the pattern of LIKE that finds ``text`` anywhere."""
+def like_pattern(text: str) -> str:
+    """Return the LIKE pattern that matches texts containing ``text``."""
     return "%" + re.sub(r"([%_\\])", r"\\\1", text) + "%"
 
 
-def valued(name: str, text: str) -> dict[str, str]:
-    """Return what fills a condition of that name."""
-    return {name: text, f"{name}_like": like(text)}
+def param_values(name: str, text: str) -> dict[str, str]:
+    """Return the bind parameters of ``contains_param``."""
+    return {name: text, f"{name}_like": like_pattern(text)}
 
 
 def _words(text: str) -> list[str]:
-    """Return the words to look for, each once: whatever holds one holds every part of it, too."""
+    """Return the distinct words to search for, without words that are part of another."""
     words = dict.fromkeys(fold(text).split())
     wholes = [word for word in words if not _is_number(word)]
     return [word for word in words if not any(word in whole != word for whole in wholes)]
 
 
 def _is_number(word: str) -> bool:
-    """Whether a word may be a telephone number in another spelling; bare digits are part of the text already."""
+    """Return True if a word may be a telephone number in another spelling; bare digits match the text as they are."""
     return bool(_PHONE.fullmatch(word)) and not word.isdigit()
 
 
-def _word(word: str) -> _Piece:
+def _word_term(word: str) -> _Term:
     if not _is_number(word):
-        term = _term(word)
-        return _Piece(("word", "", bool(term)), word, "", term, is_exact=True)
+        spellings = _spellings(word)
+        return _Term(TermMatch("word", "", bool(spellings)), word, "", spellings, is_exact=True)
     number = digits(word)
-    term = _term(word, number)
-    return _Piece(("number", "", bool(term)), word, number, term)
+    spellings = _spellings(word, number)
+    return _Term(TermMatch("number", "", bool(spellings)), word, number, spellings)
 
 
-def _term(*spellings: str) -> tuple[str, ...]:
-    """Return what the index can be asked for; nothing where one of the spellings is too short."""
-    return spellings if all(len(spelling) >= INDEXED for spelling in spellings) else ()
+def _spellings(*texts: str) -> tuple[str, ...]:
+    """Return the texts, or () if one of them is too short for the index."""
+    return texts if all(len(text) >= TRIGRAM for text in texts) else ()
 
 
-def _filter(kind: Kind, name: str, text: str) -> _Piece:
-    """Return what one filter asks for: its fields (or the airport's name) hold ``text``."""
-    sought = fold(text).strip()
-    if len(sought) > TEXT_MAX:
-        return _Piece(("filter", name, False), "", is_impossible=True)
+def _filter_term(kind: Kind, name: str, text: str) -> _Term:
+    """Return the term of a filter, which matches in its fields (or the airport's name) only."""
+    folded = fold(text).strip()
+    if len(folded) > TEXT_MAX:
+        return _Term(TermMatch("filter", name), is_impossible=True)
     looks_in_phones = set(kind.filters.get(name, ())) & set(phones(kind))
-    if looks_in_phones and _PHONE.fullmatch(sought.replace(" ", "")):
-        number = digits(sought)
-        term = _term(sought, number)
-        return _Piece(("phone", name, bool(term)), sought, number, term)
-    term = _term(sought)
-    return _Piece(("filter", name, bool(term)), sought, "", term)
+    if looks_in_phones and _PHONE.fullmatch(folded.replace(" ", "")):
+        number = digits(folded)
+        spellings = _spellings(folded, number)
+        return _Term(TermMatch("phone", name, bool(spellings)), folded, number, spellings)
+    spellings = _spellings(folded)
+    return _Term(TermMatch("filter", name, bool(spellings)), folded, "", spellings)
 
 
 def phones(kind: Kind) -> Iterable[str]:
