@@ -15,7 +15,7 @@ from groundtransport.accounts.models import AdminSession, AdminUser, SignInTry
 from groundtransport.accounts.secondfactor.models import PendingSignIn, RecoveryCode, SecondFactor
 from groundtransport.accounts.sessions.rows import hash_of as token_hash
 from groundtransport.accounts.sessions.rows import new_token
-from groundtransport.airports import loading
+from groundtransport.airports import loading, lookup
 from groundtransport.airports.models import Airport
 from groundtransport.audit.models import AdminActivity, AuditHead
 from groundtransport.db import migrations
@@ -62,6 +62,7 @@ class Site:
     def clean(self) -> None:
         """Remove what a test left: records, entries, sessions, and people and airports of its own."""
         result_cache.forget(self.engine)
+        lookup.DIRECTORIES.forget(self.engine)  # a test may have withdrawn an airport
         self.registry["security_log"].omitted.pop()
         with db.transaction(self.engine) as dbsession:
             for kind in self.kinds.values():
