@@ -312,7 +312,7 @@ def at_once(site: Site, jobs: list[tuple[str, str]]) -> list[int]:
 
 
 def test_right_passwords_at_once_wait_for_each_other_and_are_all_let_in(
-    site: Site, pat: AdminUser, monkeypatch: pytest.MonkeyPatch
+    site: Site, cheaply: None, pat: AdminUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More than the limit lets be checked at a time: who is one too many has done nothing wrong."""
     monkeypatch.setitem(throttle.LIMITS, "pair", 3)
