@@ -14,6 +14,8 @@ from groundtransport.db import migrations
 from tests.own_kinds import OwnCode, readme_kind
 from tests.site import ENVIRON, app_settings
 
+pytestmark = pytest.mark.slow
+
 UPSTREAM = '''"""An upgrade of ours"""
 
 from alembic import op

@@ -9,6 +9,8 @@ import pytest
 
 from tests.own_kinds import OwnCode
 
+pytestmark = pytest.mark.slow
+
 STOP = '''"""Stops: a note at an airport."""
 
 from sqlalchemy import String

@@ -25,6 +25,8 @@ from tests.functional.editors import messages
 from tests.integrity import assert_whole
 from tests.site import JFK, Site, app_settings
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def log(small_database_url: str, tmp_path: Path) -> Iterator[Log]:

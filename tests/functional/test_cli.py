@@ -25,6 +25,8 @@ from groundtransport.security_log.models import SecurityEvent
 from tests.shell import Shell, run
 from tests.site import ENVIRON, PASSWORD
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def empty(empty_database_url: str, tmp_path: Path) -> Iterator[Shell]:

@@ -21,6 +21,8 @@ from tests.functional.test_transaction import subscribed
 from tests.integrity import Person, assert_whole, person, state
 from tests.site import JFK, Site
 
+pytestmark = pytest.mark.slow
+
 Fault = Callable[[], AbstractContextManager[None]]
 UNKNOWN = "It is not known whether your change was saved"
 UNCHANGED = "Nothing was changed"

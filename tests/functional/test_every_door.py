@@ -71,7 +71,7 @@ BOUNDARY = "xyzzy"
 JSON_TYPES = ("application/json", "application/problem+json")  # always UTF-8 (RFC 8259)
 
 
-pytestmark = pytest.mark.usefixtures("cheaply")
+pytestmark = [pytest.mark.usefixtures("cheaply"), pytest.mark.slow]
 
 
 def all_doors(site: Site) -> list[Door]:

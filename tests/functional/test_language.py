@@ -16,6 +16,8 @@ from groundtransport.security import Permission, Role
 from tests.functional.test_security_page import add
 from tests.site import JFK, Client, Site
 
+pytestmark = pytest.mark.slow
+
 MARKED = "es"
 # What is data or a name in every language.
 NAMES = r"""GeoNames|Creative\ Commons\ Attribution\ 4\.0\ \(CC\ BY\ 4\.0\)|airportsdata|MIT|UTC|IATA|

@@ -14,7 +14,7 @@ from tests.site import Client, Site
 PAGE = Path(__file__).parents[2] / "docs" / "permissions.md"
 
 
-pytestmark = pytest.mark.usefixtures("cheaply")
+pytestmark = [pytest.mark.usefixtures("cheaply"), pytest.mark.slow]
 
 
 def refusal(answer: Any) -> dict[str, list[str]] | None:

@@ -20,6 +20,8 @@ from groundtransport.server.parser import Parser
 from groundtransport.settings import ANONYMOUS_BODY_LIMIT
 from tests.site import ENVIRON, app_settings
 
+pytestmark = pytest.mark.slow
+
 FORM = "application/x-www-form-urlencoded"
 PARTS = "multipart/form-data; boundary=xyzzy"
 HEADERS = 60_000  # bytes: the server takes 64 KiB of them, the request line included

@@ -22,7 +22,7 @@ PAGE = "/admin/profile/second-factor"
 OTHER_PASSWORD = "a short ride to the harbor"
 
 
-pytestmark = pytest.mark.usefixtures("cheaply")
+pytestmark = [pytest.mark.usefixtures("cheaply"), pytest.mark.slow]
 
 
 @pytest.fixture

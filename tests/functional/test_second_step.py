@@ -15,7 +15,7 @@ from tests.functional.factors import Clock, factor_of, give_factor, sign_in_whol
 from tests.functional.people import COOKIE, add_pat, is_signed_in, sign_in, with_cookie
 from tests.site import PASSWORD, Client, Site
 
-pytestmark = pytest.mark.usefixtures("cheaply")
+pytestmark = [pytest.mark.usefixtures("cheaply"), pytest.mark.slow]
 
 
 @pytest.fixture

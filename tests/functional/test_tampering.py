@@ -14,6 +14,8 @@ from tests.functional.auditing import ZOE, Log, changing, doing
 from tests.functional.test_chain import CLOSED, COPY, GONE, MARK, POSITIVE, SPREAD, SWAPPED
 from tests.site import PASSWORD
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).parents[2] / "docs" / "audit.md"
 VERIFY, RECONCILE, CHECK = "audit verify", "audit reconcile", "check"
 CHECKPOINTS = "audit verify --checkpoints LOG"
