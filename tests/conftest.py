@@ -27,7 +27,7 @@ with warnings.catch_warnings():
     import pyramid.config  # noqa: F401  # the same
 
 DATABASES = ("sqlite", "postgresql")
-TIME = "All tests take about 12 minutes on two cores; make test QUICK=1 takes about 2 (SQLite, no browser)."
+TIME = "All tests take about 13 minutes on two cores; make test QUICK=1 takes about 2 (SQLite, no browser)."
 QUICK_TIME = "The quick tests take about 2 minutes on two cores: SQLite alone, without browser and slow tests."
 
 
