@@ -37,7 +37,7 @@
     words.textContent = isAny ? countWords() : "";
     const n = list.matching();
     form.querySelector("[data-all] span").textContent = n ? t("All {n} that match", { n }) : t("All that match");
-    // What was selected on other pages goes along.
+    // Send the records that were selected on other pages, too.
     for (const field of form.querySelectorAll("[data-away]")) field.remove();
     const here = new Set(shown.map(idOf));
     const away = all.checked ? [] : [...chosen].filter(([id]) => !here.has(id));

@@ -25,7 +25,7 @@ PEOPLE = (
 
 
 @dataclass(frozen=True)
-class Desk:
+class SignedInPage:
     """What a picture needs: pages of an administrator and of an editor, and which row of a list they change."""
 
     page: Page
@@ -33,62 +33,62 @@ class Desk:
     row: int
 
 
-def find(desk: Desk) -> None:
-    desk.page.goto(f"{LIST}?q=coach&status=active")
-    desk.page.locator("#filters summary").click()
+def find(signed_in: SignedInPage) -> None:
+    signed_in.page.goto(f"{LIST}?q=coach&status=active")
+    signed_in.page.locator("#filters summary").click()
 
 
-def detail(desk: Desk) -> None:
-    desk.page.goto(LIST)
-    desk.page.locator("[data-action=view]").nth(1).click()
-    expect(desk.page.locator("#detail dl")).to_be_visible()
+def detail(signed_in: SignedInPage) -> None:
+    signed_in.page.goto(LIST)
+    signed_in.page.locator("[data-action=view]").nth(1).click()
+    expect(signed_in.page.locator("#detail dl")).to_be_visible()
 
 
-def add(desk: Desk) -> None:
-    desk.page.goto(f"{LIST}/create")
-    desk.page.locator("#airport_name").fill("new york")
-    expect(desk.page.get_by_role("option").first).to_be_visible()
+def add(signed_in: SignedInPage) -> None:
+    signed_in.page.goto(f"{LIST}/create")
+    signed_in.page.locator("#airport_name").fill("new york")
+    expect(signed_in.page.get_by_role("option").first).to_be_visible()
 
 
-def several(desk: Desk) -> None:
-    desk.page.goto(LIST)
+def several(signed_in: SignedInPage) -> None:
+    signed_in.page.goto(LIST)
     for row in range(3):
-        desk.page.locator("#records tbody input[name=record]").nth(row).check()
-    desk.page.locator("#several-action").select_option(index=1)
+        signed_in.page.locator("#records tbody input[name=record]").nth(row).check()
+    signed_in.page.locator("#several-action").select_option(index=1)
 
 
-def undo(desk: Desk) -> None:
-    edit(desk.page, desk.row, 2)
-    save(desk.page, place="Terminal 4", route_name="")
-    expect(desk.page.locator("#messages form")).to_be_visible()
+def undo(signed_in: SignedInPage) -> None:
+    edit(signed_in.page, signed_in.row, 2)
+    save(signed_in.page, place="Terminal 4", route_name="")
+    expect(signed_in.page.locator("#messages form")).to_be_visible()
 
 
-def conflict(desk: Desk) -> None:
-    for page in (desk.page, desk.colleague):
-        edit(page, desk.row, 3)
-    save(desk.colleague, place="Terminal 2", description="By appointment")
-    expect(desk.colleague.locator("#messages form")).to_be_visible()
-    save(desk.page, place="Terminal 5", company_address="12 Station Road")
-    expect(desk.page.locator("form.conflict")).to_be_visible()
+def conflict(signed_in: SignedInPage) -> None:
+    for page in (signed_in.page, signed_in.colleague):
+        edit(page, signed_in.row, 3)
+    save(signed_in.colleague, place="Terminal 2", description="By appointment")
+    expect(signed_in.colleague.locator("#messages form")).to_be_visible()
+    save(signed_in.page, place="Terminal 5", company_address="12 Station Road")
+    expect(signed_in.page.locator("form.conflict")).to_be_visible()
 
 
-def history(desk: Desk) -> None:
+def history(signed_in: SignedInPage) -> None:
     """Show the record that ``undo`` changed, which is the last one that an administrator did."""
-    desk.page.goto("/admin/activity?actor=ana.silva&action=update")
-    desk.page.locator("ol.activity a[href$='/history']").first.click()
-    desk.page.locator("ol.activity a[href*='version=']").first.click()
-    expect(desk.page.locator("#compare")).to_be_visible()
+    signed_in.page.goto("/admin/activity?actor=ana.silva&action=update")
+    signed_in.page.locator("ol.activity a[href$='/history']").first.click()
+    signed_in.page.locator("ol.activity a[href*='version=']").first.click()
+    expect(signed_in.page.locator("#compare")).to_be_visible()
 
 
-def people(desk: Desk) -> None:
-    desk.page.goto("/admin/users")
+def people(signed_in: SignedInPage) -> None:
+    signed_in.page.goto("/admin/users")
 
 
-def security(desk: Desk) -> None:
-    desk.page.goto("/admin/security")
+def security(signed_in: SignedInPage) -> None:
+    signed_in.page.goto("/admin/security")
 
 
-PICTURES: dict[str, Callable[[Desk], None]] = {
+PICTURES: dict[str, Callable[[SignedInPage], None]] = {
     "find": find,
     "detail": detail,
     "add": add,
@@ -114,7 +114,7 @@ def save(page: Page, **values: str) -> None:
     page.locator(".form-buttons .btn-primary").click()
 
 
-def open_desk(browser: Browser, house: House, language: str, row: int) -> Desk:
+def open_desk(browser: Browser, house: House, language: str, row: int) -> SignedInPage:
     def visit(role: Role) -> Page:
         context = browser.new_context(
             base_url=house.origin, viewport=SCREEN.viewport, locale=language, timezone_id="America/New_York"
@@ -122,7 +122,7 @@ def open_desk(browser: Browser, house: House, language: str, row: int) -> Desk:
         context.add_cookies([{"name": COOKIE, "value": house.site.sign_in(role), "url": house.origin}])
         return context.new_page()
 
-    return Desk(visit(Role.ADMINISTRATOR), visit(Role.EDITOR), row)
+    return SignedInPage(visit(Role.ADMINISTRATOR), visit(Role.EDITOR), row)
 
 
 def name_people(site: Site) -> None:
@@ -149,11 +149,11 @@ def take_all(browser: Browser, house: House) -> None:
     desks = {language: open_desk(browser, house, language, row) for row, language in enumerate(LANGUAGES)}
     name_people(house.site)
     fill_the_security_log(house.site)
-    for language, desk in desks.items():
+    for language, signed_in in desks.items():
         folder = GUIDE / "pictures" / language
         folder.mkdir(parents=True, exist_ok=True)
         for name, show in PICTURES.items():
-            show(desk)
-            desk.page.evaluate("document.fonts.ready")
-            desk.page.screenshot(path=folder / f"{name}.png", animations="disabled")
+            show(signed_in)
+            signed_in.page.evaluate("document.fonts.ready")
+            signed_in.page.screenshot(path=folder / f"{name}.png", animations="disabled")
             print(f"docs/guide/pictures/{language}/{name}.png")
