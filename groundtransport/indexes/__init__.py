@@ -5,7 +5,18 @@ with ``op.create_derived``; ``groundtransport check`` verifies them and ``ground
 """
 
 from groundtransport.indexes.counter_tables import RecordBlock, RecordChange, RecordCount, SearchLayout
-from groundtransport.indexes.spec import BLOCK, TableSpec, hint_for, mark, sort_key, spec_of
+from groundtransport.indexes.spec import (
+    BLOCK,
+    TableSpec,
+    fold_for_sort,
+    folded_columns,
+    folded_texts,
+    hint_for,
+    mark,
+    sort_column,
+    sort_key,
+    spec_of,
+)
 
 __all__ = [
     "BLOCK",
@@ -14,8 +25,12 @@ __all__ = [
     "RecordCount",
     "SearchLayout",
     "TableSpec",
+    "fold_for_sort",
+    "folded_columns",
+    "folded_texts",
     "hint_for",
     "mark",
+    "sort_column",
     "sort_key",
     "spec_of",
 ]

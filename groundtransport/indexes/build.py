@@ -7,9 +7,10 @@ from types import ModuleType
 from sqlalchemy import Connection, Engine, MetaData, text
 from sqlalchemy.exc import DBAPIError
 
+from groundtransport.db import without_time_limit
 from groundtransport.indexes import postgresql, sqlite
 from groundtransport.indexes.ddl import Part
-from groundtransport.indexes.spec import TableSpec, of_searches, spec_of
+from groundtransport.indexes.spec import TableSpec, spec_of
 
 NO_TRIGRAMS = (
     "PostgreSQL's extension pg_trgm is needed, and could not be created ({reason}). Install the contrib modules of the "
@@ -50,7 +51,7 @@ def existing(connection: Connection, table: str) -> set[str]:
     else:
         query = text(
             "SELECT name FROM sqlite_master WHERE (tbl_name = :table AND type IN ('index', 'trigger')) "
-            "OR name IN (:table || '_live', :table || '_search', :table || '_search_terms')"
+            "OR name IN (:table || '_live', :table || '_search')"
         )
     return set(connection.scalars(query, {"table": table}))
 
@@ -79,14 +80,14 @@ def create(connection: Connection, spec: TableSpec, say: Callable[[str], None]) 
 def drop(connection: Connection, spec: TableSpec, *, indexes: bool = True) -> None:
     """Remove the derived objects of a table; keep the indexes for sorting if ``indexes`` is false."""
     for part in reversed(list(dialect_of(connection).parts(spec))):
-        if indexes or part.kind != "index" or part.name in of_searches(spec.table):
+        if indexes or part.kind != "index" or part.name == f"ix_{spec.table}_search":
             _execute(connection, part.drop)
 
 
 def tidy(engine: Engine, spec: TableSpec, changed: int, say: Callable[[str], None]) -> None:
     """Update PostgreSQL's statistics of a table after a change of ``changed`` rows. SQLite needs no such step."""
     if engine.dialect.name == "postgresql":
-        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        with without_time_limit(engine) as connection:
             postgresql.tidy(connection, spec, changed, say)
 
 

@@ -22,6 +22,17 @@ class Part:
         return f"DROP {self.kind.upper()} IF EXISTS {self.name}{on}"
 
 
+def sort_indexes(spec: TableSpec, columns: Callable[[str, str], str]) -> Iterator[Part]:
+    """Yield the index of each sort, of the live rows.
+
+    ``columns`` returns what follows the table in CREATE INDEX, for a column name and its sort type.
+    """
+    live = " WHERE deleted_at IS NULL" if spec.soft else ""
+    for column, sort_type in spec.sorts.items():
+        name = f"ix_{spec.table}_by_{column}"
+        yield Part("index", name, f"CREATE INDEX {name} ON {spec.table} {columns(column, sort_type)}{live}")
+
+
 def gap_indexes(spec: TableSpec, key: Callable[[str, str], str]) -> Iterator[Part]:
     """Yield an index for each gap, of the live rows whose columns in the gap are all NULL.
 

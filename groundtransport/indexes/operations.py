@@ -8,17 +8,19 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from textwrap import dedent
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from alembic.autogenerate import comparators, renderers
+from alembic.autogenerate.api import AutogenContext
 from alembic.ddl import sqlite as alembic_sqlite
 from alembic.operations import MigrateOperation, Operations
+from alembic.operations.ops import UpgradeOps
 from alembic.util.langhelpers import DispatchPriority
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from groundtransport.indexes import build, postgresql
-from groundtransport.indexes.spec import TableSpec, lacking, of_searches
+from groundtransport.indexes.spec import TableSpec, lacking
 
 # By dialect: pairs of a statement and the statement that undoes it, or "".
 Statements = Mapping[str, Sequence[tuple[str, str]]]
@@ -90,7 +92,7 @@ def _concurrently(create: str, undo: str) -> tuple[str, str]:
     )
 
 
-def _create(connection: Any, pairs: Sequence[tuple[str, str]]) -> None:
+def _create(connection: Connection, pairs: Sequence[tuple[str, str]]) -> None:
     """Create each object, after removing what an interrupted run left of it."""
     for create, undo in pairs:
         if named := re.match(r"CREATE INDEX (?:CONCURRENTLY )?(\w+)", create):
@@ -115,7 +117,7 @@ def say(line: str) -> None:
 
 
 @comparators.dispatch_for("schema", priority=DispatchPriority.LAST)  # after the tables themselves
-def compare(context: Any, upgrade_ops: Any, schemas: Any) -> None:
+def compare(context: Any, upgrade_ops: UpgradeOps, schemas: object) -> None:
     """Add an operation for each kind's table that lacks derived objects (autogenerate)."""
     for spec in build.every_table(context.metadata):
         names = {part.name for part in build.missing(context.connection, spec)}
@@ -129,7 +131,7 @@ def statements(spec: TableSpec, names: set[str] | None) -> Statements:
     return {name: list(_pairs(module, spec, names)) for name, module in build.DIALECTS.items()}
 
 
-def _pairs(module: Any, spec: TableSpec, names: set[str] | None) -> Iterator[tuple[str, str]]:
+def _pairs(module: ModuleType, spec: TableSpec, names: set[str] | None) -> Iterator[tuple[str, str]]:
     parts = [part for part in module.parts(spec) if names is None or part.name in names]
     if names is None and module is postgresql:
         yield f"ALTER TABLE {spec.table} ALTER COLUMN search_text SET STATISTICS {postgresql.STATISTICS}", ""
@@ -142,12 +144,14 @@ def _pairs(module: Any, spec: TableSpec, names: set[str] | None) -> Iterator[tup
 
 
 @renderers.dispatch_for(CreateDerived)
-def render(context: Any, operation: CreateDerived) -> str:
+def render(context: AutogenContext, operation: CreateDerived) -> str:
+    """Render the operation for a migration file."""
     return _render("create_derived", operation)
 
 
 @renderers.dispatch_for(DropDerived)
-def render_reverse(context: Any, operation: DropDerived) -> str:
+def render_reverse(context: AutogenContext, operation: DropDerived) -> str:
+    """Render the removal for a migration file."""
     return _render("drop_derived", operation)
 
 
@@ -176,7 +180,8 @@ class SQLiteImpl(alembic_sqlite.SQLiteImpl):
 
     def requires_recreate_in_batch(self, batch_op: Any) -> bool:
         others = [change for change in batch_op.batch if change[0] != "drop_column"]
-        return bool(others) and super().requires_recreate_in_batch(SimpleNamespace(batch=others))  # type: ignore[arg-type]
+        batch: Any = SimpleNamespace(batch=others)  # Alembic's method reads this attribute only
+        return bool(others) and super().requires_recreate_in_batch(batch)
 
 
 def is_ours(name: str | None, kind: str, parents: Any, *, tables: Any) -> bool:
@@ -187,7 +192,7 @@ def is_ours(name: str | None, kind: str, parents: Any, *, tables: Any) -> bool:
         table = parents.get("table_name") or ""
         name = name or ""
         is_derived = name.startswith((f"ix_{table}_by_", lacking(table, "")))
-        return not (is_derived or name in (f"ix_{table}_deleted", *of_searches(table)))
+        return not (is_derived or name in (f"ix_{table}_deleted", f"ix_{table}_search"))
     return True
 
 

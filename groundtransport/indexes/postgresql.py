@@ -1,11 +1,10 @@
-"""PostgreSQL: partial covering indexes, GIN indexes of trigrams and rare symbols, triggers for the counters."""
+"""PostgreSQL: partial covering indexes, a GIN index of trigrams, triggers for the counters."""
 
-import re
 from collections.abc import Callable, Iterator
 
 from sqlalchemy import Connection, text
 
-from groundtransport.indexes.ddl import Part, gap_indexes
+from groundtransport.indexes.ddl import Part, gap_indexes, sort_indexes
 from groundtransport.indexes.spec import BLOCK, LONG, NUMBER, SORT_MAX, TableSpec
 
 STATISTICS = 2000  # sampled values, from which the planner estimates how many rows contain a search term
@@ -18,18 +17,6 @@ ANALYZED_FROM, ANALYZED_SHARE = 50, 0.1
 # New entries are collected in the pending list and enter the search index together, in a fifth of the time. Every
 # search reads the list, so it is short: 256 KiB are about 120 rows and take 0.2 ms.
 PENDING_LIST = "fastupdate = on, gin_pending_list_limit = 256"
-# Characters that usually follow a Latin letter or a digit, without other scripts and typographic quotes and dashes.
-# pg_trgm expands the class into trigrams only if no character is beyond U+07FF (MAX_SIMPLE_CHR in PostgreSQL's regex
-# code).
-USUAL_AFTER = r"a-z0-9æðøþđħıłŋœŧ\u0001-/:-@\[-`{-\u007f"
-PUNCTUATION = "&'()+,./:-"
-# Symbols that are rare in names, addresses and numbers, including all other scripts, have an index of their own,
-# because trigrams cover neither terms of one or two characters nor punctuation. A common character counts as rare where
-# it is followed by an unusual one: a letter before another script, punctuation before punctuation. Python and
-# PostgreSQL use the same regular expression. If you change it, rename the index by a migration: PostgreSQL silently
-# ignores an index with another expression.
-USUAL_SIGNS = rf"(?:[\u0001-\u0020]|[a-z0-9](?![^{USUAL_AFTER}])|[{PUNCTUATION}](?![{PUNCTUATION}]))+"
-RARE_SIGNS = "string_to_array(regexp_replace(search_text, '{}', '', 'g'), NULL)".format(USUAL_SIGNS.replace("'", "''"))
 
 # Moves the rows of record_change into the counters. One transaction does so at a time; others skip it without waiting.
 FOLD = """
@@ -76,9 +63,7 @@ def parts(spec: TableSpec) -> Iterator[Part]:
     """Yield the derived objects of a table in the order of creation."""
     table = spec.table
     live = " WHERE deleted_at IS NULL" if spec.soft else ""
-    for column, sort_type in spec.sorts.items():
-        name = f"ix_{table}_by_{column}"
-        yield Part("index", name, f"CREATE INDEX {name} ON {table} ({_key(column, sort_type)}{live}")
+    yield from sort_indexes(spec, _sort_columns)
     if spec.soft:
         name = f"ix_{table}_deleted"
         keys = "deleted_at NULLS FIRST, id"
@@ -87,8 +72,6 @@ def parts(spec: TableSpec) -> Iterator[Part]:
     name = f"ix_{table}_search"
     gin = f"USING gin (search_text gin_trgm_ops) WITH ({PENDING_LIST})"
     yield Part("index", name, f"CREATE INDEX {name} ON {table} {gin}{live}")
-    name = f"ix_{table}_rare_signs"
-    yield Part("index", name, f"CREATE INDEX {name} ON {table} USING gin (({RARE_SIGNS})) WITH ({PENDING_LIST}){live}")
     yield Part("function", f"{table}_count()", _function(spec))
     for event, tables in _EVENTS.items():
         name = f"{table}_count_{event.lower()}"
@@ -103,32 +86,13 @@ _EVENTS = {
 }
 
 
-def rare_signs(text: str) -> set[str]:
-    """Return the rare symbols of a folded text, as RARE_SIGNS finds them; texts that contain it have them too."""
-    return set(re.sub(USUAL_SIGNS, "", text))
-
-
-def is_pair(text: str) -> bool:
-    """Return True if the trigram index can be searched for a term of two characters, with ``continued``."""
-    return re.fullmatch("[a-z0-9]{2}", text) is not None
-
-
-def continued(pair: str) -> str:
-    """Return the regular expression of two characters and a usual following one; the index expands it to 50 trigrams.
-
-    A text with the pair before an unusual character has the pair's second character among its rare symbols. A text
-    never ends with the pair, because a separator follows.
-    """
-    return f"{pair}[{USUAL_AFTER}]"
-
-
-def _key(column: str, sort_type: str) -> str:
+def _sort_columns(column: str, sort_type: str) -> str:
     """Return the columns of an index for sorting. INCLUDE makes the index covering, as its key is an expression."""
     if column == "id":
-        return "id NULLS FIRST)"
+        return "(id NULLS FIRST)"
     if sort_type == NUMBER:
-        return f"{column} NULLS FIRST, id)"
-    return f"{_text(column, sort_type)} NULLS FIRST, id)" + (f" INCLUDE ({column})" if sort_type != LONG else "")
+        return f"({column} NULLS FIRST, id)"
+    return f"({_text(column, sort_type)} NULLS FIRST, id)" + (f" INCLUDE ({column})" if sort_type != LONG else "")
 
 
 def _text(column: str, sort_type: str) -> str:

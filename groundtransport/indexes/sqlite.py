@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from groundtransport.indexes.ddl import Part, gap_indexes
+from groundtransport.indexes.ddl import Part, gap_indexes, sort_indexes
 from groundtransport.indexes.spec import BLOCK, NUMBER, TableSpec
 
 
@@ -10,9 +10,7 @@ def parts(spec: TableSpec) -> Iterator[Part]:
     """Yield the derived objects of a table in the order of creation."""
     table = spec.table
     live = " WHERE deleted_at IS NULL" if spec.soft else ""
-    for column, sort_type in spec.sorts.items():
-        name = f"ix_{table}_by_{column}"
-        yield Part("index", name, f"CREATE INDEX {name} ON {table} ({_key(column, sort_type)}){live}")
+    yield from sort_indexes(spec, lambda column, sort_type: f"({_key(column, sort_type)})")
     if spec.soft:
         name = f"ix_{table}_deleted"
         yield Part("index", name, f"CREATE INDEX {name} ON {table} (deleted_at) WHERE deleted_at IS NOT NULL")
@@ -23,11 +21,6 @@ def parts(spec: TableSpec) -> Iterator[Part]:
         f"{table}_search",
         f"CREATE VIRTUAL TABLE {table}_search USING fts5(search_text, content='{table}_live', content_rowid='id', "
         "tokenize='trigram case_sensitive 1', columnsize=0)",
-    )
-    yield Part(
-        "table",
-        f"{table}_search_terms",
-        f"CREATE VIRTUAL TABLE {table}_search_terms USING fts5vocab({table}_search, row)",
     )
     yield from _triggers(spec)
 

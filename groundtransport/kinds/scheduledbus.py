@@ -1,37 +1,41 @@
-"""Scheduled buses: companies that run to a timetable. Their city is one of the airport's."""
+"""Scheduled buses: companies that run to a timetable. Their city is one of the airport's, or confirmed and marked."""
 
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from pyramid.request import Request
 from pyramid.view import view_config
 from sqlalchemy import String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from groundtransport.airports import lookup
+from groundtransport.airports import lookup, nearby_cities
 from groundtransport.db import Base
 from groundtransport.i18n import _
 from groundtransport.records.fields import AirportCity, Field, Phone, StateField, declare
 from groundtransport.records.forms import RecordSchema
 from groundtransport.records.kind import Kind
-from groundtransport.records.list.query import only_once
-from groundtransport.records.model import RecordColumns, SoftDelete
+from groundtransport.records.list.query import single_values
+from groundtransport.records.model import FOLDED, OtherPlace, RecordColumns, SoftDelete
+from groundtransport.request import Request
 from groundtransport.resources import Collection
 from groundtransport.security import Permission
 
 
-class ScheduledBus(SoftDelete, RecordColumns, Base):
+class ScheduledBus(SoftDelete, OtherPlace, RecordColumns, Base):
+    """The table of scheduled buses."""
+
     __tablename__ = "scheduledbus"
 
-    company_name: Mapped[str | None] = mapped_column(String(200))
-    company_address: Mapped[str | None] = mapped_column(String(300))
+    company_name: Mapped[str | None] = mapped_column(String(200), info=FOLDED)
+    company_address: Mapped[str | None] = mapped_column(String(300), info=FOLDED)
     company_phone1: Mapped[str | None] = mapped_column(String(40))
-    city: Mapped[str | None] = mapped_column(String(120))
+    city: Mapped[str | None] = mapped_column(String(120), info=FOLDED)
     state: Mapped[str | None] = mapped_column(String(6))
     zip_code: Mapped[str | None] = mapped_column(String(20))
 
 
 class ScheduledBusSchema(RecordSchema):
+    """The fields of a scheduled bus."""
+
     company_name = declare(Field, ScheduledBus.company_name, _("Company Name"), column_title=_("Company"))
     company_phone1 = declare(Phone, ScheduledBus.company_phone1, _("Company Phone"), column_title=_("Phone"))
     company_address = declare(
@@ -55,12 +59,12 @@ class ScheduledBuses(Collection):
     permission=Permission.VIEW,
     renderer="json",
 )
-def cities_of_airport(context: ScheduledBuses, request: Request) -> dict[str, Any]:
+def cities_of_airport(context: ScheduledBuses, request: Request) -> dict[str, object]:
     """``?airport=<name> (<code>)`` -> its cities; with the ``id`` of a record also that record's, as ``name``."""
-    once = only_once(request.GET.dict_of_lists())
+    once = single_values(request.GET.dict_of_lists())
     airport = lookup.by_airport_name(request.dbsession, once.get("airport", ""))
-    names = lookup.cities(request.dbsession, airport).names if airport else ()
-    answer: dict[str, Any] = {"cities": [{"city_name": name} for name in names]}
+    names = nearby_cities.cities(request.dbsession, airport).names if airport else ()
+    answer: dict[str, object] = {"cities": [{"city_name": name} for name in names]}
     with suppress(KeyError):  # no id, or a bad one
         answer["name"] = context.live(once.get("id", "")).row.city or ""
     return answer

@@ -8,28 +8,32 @@ from groundtransport.i18n import _
 from groundtransport.records.fields import Choice, CityField, Field, Link, Paragraphs, Phone, StateField, declare
 from groundtransport.records.forms import RecordSchema
 from groundtransport.records.kind import Kind
-from groundtransport.records.model import RecordColumns, SoftDelete
+from groundtransport.records.model import FOLDED, RecordColumns, SoftDelete
 
 
 class Transit(SoftDelete, RecordColumns, Base):
+    """The table of transit services."""
+
     __tablename__ = "transit"
 
-    company_name: Mapped[str | None] = mapped_column(String(200))
-    company_address: Mapped[str | None] = mapped_column(String(300))
+    company_name: Mapped[str | None] = mapped_column(String(200), info=FOLDED)
+    company_address: Mapped[str | None] = mapped_column(String(300), info=FOLDED)
     company_phone1: Mapped[str | None] = mapped_column(String(40), info={"gap": "company_phone"})
     company_phone2: Mapped[str | None] = mapped_column(String(40), info={"gap": "company_phone"})
     company_phone3: Mapped[str | None] = mapped_column(String(40), info={"gap": "company_phone"})
     company_link: Mapped[str | None] = mapped_column(String(2000))
-    route_name: Mapped[str | None] = mapped_column(String(200))
-    place: Mapped[str | None] = mapped_column(String(200))
-    city: Mapped[str | None] = mapped_column(String(120))
+    route_name: Mapped[str | None] = mapped_column(String(200), info=FOLDED)
+    place: Mapped[str | None] = mapped_column(String(200), info=FOLDED)
+    city: Mapped[str | None] = mapped_column(String(120), info=FOLDED)
     state: Mapped[str | None] = mapped_column(String(6))
     zip_code: Mapped[str | None] = mapped_column(String(20))
-    description: Mapped[str | None] = mapped_column(String(5000))
+    description: Mapped[str | None] = mapped_column(String(5000), info=FOLDED)
     status: Mapped[str | None] = mapped_column(String(8), info={"counted": True})
 
 
 class TransitSchema(RecordSchema):
+    """The fields of a transit service."""
+
     company_name = declare(Field, Transit.company_name, _("Company Name"), column_title=_("Company"))
     route_name = declare(Field, Transit.route_name, _("Route Name"), column_title=_("Route"))
     status = declare(
@@ -64,4 +68,5 @@ KIND = Kind(
     label="company_name",
     phone="company_phone1",
     place="city",
+    active={"status": "active"},
 )

@@ -7,6 +7,8 @@ import orjson
 from pyramid.config import Configurator
 from pyramid.renderers import JSON
 
+from groundtransport.events import Change
+from groundtransport.records.duplicates.subscriber import PairSubscriber
 from groundtransport.records.kind import Kind, add_kind
 from groundtransport.records.search.layout import why_not_ready
 
@@ -22,7 +24,8 @@ def includeme(config: Configurator) -> None:
     config.add_renderer("json", renderer)
     config.add_renderer("rows", lambda _: render_rows)
     config.add_request_method("groundtransport.records.duplicates.warnings.flash_messages")
-    config.include("groundtransport.records.forms")
+    config.add_subscriber(PairSubscriber(kinds), Change)
+    config.include("groundtransport.records.form_templates")
     config.scan("groundtransport.records")
 
 

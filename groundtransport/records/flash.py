@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from pyramid.request import Request
+from groundtransport.json_types import JsonObject
+from groundtransport.request import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +30,13 @@ class Flash:
     # The page looks for duplicates of that record by these fields, by all if it is empty. None: it does not look.
     compared_fields: tuple[str, ...] | None = None
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> dict[str, object]:
         """Return the message as JSON data, without default values."""
         blank = asdict(Flash(""))
         return {name: value for name, value in asdict(self).items() if value != blank[name]}
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> "Flash":
+    def from_data(cls, data: JsonObject) -> "Flash":
         """Return the message of ``as_data``; ignore names that this version does not know."""
         known = {item.name: data[item.name] for item in fields(cls) if item.name in data}
         tuples = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}

@@ -1,14 +1,16 @@
 """Check and rebuild the derived data of a kind: search texts, search index, counters."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from itertools import islice
+from typing import NamedTuple
 
 from sqlalchemy import Connection, func, select, text
 
+from groundtransport.airports.models import Airport
 from groundtransport.indexes import build, spec_of
+from groundtransport.records.derived import derived_columns, derived_values
 from groundtransport.records.kind import Kind
 from groundtransport.records.search import layout
-from groundtransport.records.search.terms import search_text
 
 CHUNK = 2_000  # records read at a time
 SHOWN = 5  # record ids in a message
@@ -24,7 +26,7 @@ def check(connection: Connection, kind: Kind) -> Iterator[str]:
         return
     if layout.outdated(connection, [kind]):
         yield f"{kind.name}: the search texts were made for other filters or fields"
-    stale = [record_id for record_id, _ in stale_texts(connection, kind)]
+    stale = [record.id for record in stale_texts(connection, kind)]
     if stale:
         ids = ", ".join(map(str, stale[:SHOWN])) + (" ..." if len(stale) > SHOWN else "")
         yield f"{kind.name}: {len(stale):,} search texts are not what the records say: {ids}"
@@ -34,18 +36,27 @@ def check(connection: Connection, kind: Kind) -> Iterator[str]:
         yield f"{kind.name}: the index of searches does not hold what the records say"
 
 
-def stale_texts(connection: Connection, kind: Kind) -> Iterator[tuple[int, str]]:
-    """Yield the id and the correct search text of each record whose stored one is wrong."""
+class Stale(NamedTuple):
+    """A record whose derived columns are wrong, with the correct ``values``."""
+
+    id: int
+    version: int
+    values: dict[str, str | None]
+
+
+def stale_texts(connection: Connection, kind: Kind) -> Iterator[Stale]:
+    """Yield each record whose derived columns are wrong."""
     table = kind.model.__table__
-    columns = [table.c[name] for name in ("id", "search_text", "airport_code", *kind.fields)]
+    columns = [table.c[name] for name in ("id", "version", "airport_code", *kind.fields, *derived_columns(kind))]
+    records = select(*columns, Airport.country).join(Airport, Airport.id == table.c.airport_id)
     last = 0
     while True:
-        page = select(*columns).where(table.c.id > last).order_by(table.c.id).limit(CHUNK)
+        page = records.where(table.c.id > last).order_by(table.c.id).limit(CHUNK)
         rows = connection.execute(page).mappings().all()
         for row in rows:
-            correct = search_text(kind, dict(row))
-            if row["search_text"] != correct:
-                yield row["id"], correct
+            correct = derived_values(kind, dict(row), row["country"])
+            if any(row[name] != value for name, value in correct.items()):
+                yield Stale(row["id"], row["version"], correct)
         if len(rows) < CHUNK:
             return
         last = rows[-1]["id"]
@@ -56,22 +67,32 @@ def reindex(connection: Connection, kind: Kind, say: Callable[[str], None]) -> i
 
     Runs in the connection's transaction and locks the table against writers. ``say`` reports the progress.
     """
-    spec: Any = spec_of(kind.model.__table__)
+    spec = spec_of(kind.model.__table__)
+    assert spec is not None
     table = kind.model.__table__
     build.hold_writers(connection, spec)
-    build.drop(connection, spec, indexes=False)
-    stale = list(stale_texts(connection, kind))
-    say(f"{kind.name}: {len(stale):,} of {connection.scalar(select(func.count()).select_from(table)):,} search texts")
-    renew = text(f"UPDATE {table.name} SET search_text = :text WHERE id = :id")  # noqa: S608  # the name of a kind's table
-    for start in range(0, len(stale), CHUNK):
-        chunk = stale[start : start + CHUNK]
-        connection.execute(renew, [{"id": record_id, "text": correct} for record_id, correct in chunk])
+    build.drop(connection, spec, indexes=bool(layout.outdated(connection, [kind])))  # then most texts change
+    stale = _renew(connection, kind)
+    say(f"{kind.name}: {stale:,} of {connection.scalar(select(func.count()).select_from(table)):,} search texts")
     build.create(connection, spec, say)
     layout.store(connection, kind)
-    return len(stale)
+    return stale
 
 
-def needs_reindex(connection: Connection, kind: Kind) -> bool:
-    """Return True if the layout of the search texts has changed or an index is missing. Reads no records."""
-    spec: Any = spec_of(kind.model.__table__)
-    return bool(layout.outdated(connection, [kind]) or build.missing(connection, spec))
+def _renew(connection: Connection, kind: Kind) -> int:
+    """Store the correct texts of the records whose stored ones are wrong; return their number."""
+    table, number = kind.model.__table__, 0
+    assignments = ", ".join(f"{name} = :{name}" for name in derived_columns(kind))
+    renew = text(f"UPDATE {table.name} SET {assignments} WHERE id = :id")  # noqa: S608  # names of a kind's table and columns
+    stale = stale_texts(connection, kind)
+    while chunk := list(islice(stale, CHUNK)):
+        number += len(chunk)
+        connection.execute(renew, [{"id": record.id, **record.values} for record in chunk])
+    return number
+
+
+def lacks_parts(connection: Connection, kind: Kind) -> bool:
+    """Return True if a kind's table lacks an index or a trigger. Reads no records."""
+    spec = spec_of(kind.model.__table__)
+    assert spec is not None
+    return bool(build.missing(connection, spec))

@@ -1,12 +1,11 @@
 """The URLs of records and lists, with the state of the list in the query."""
 
 from collections.abc import Callable
-from urllib.parse import urlencode
-
-from pyramid.request import Request
+from urllib.parse import parse_qsl, urlencode
 
 from groundtransport.records.kind import Kind
 from groundtransport.records.list import query as queries
+from groundtransport.request import Request
 from groundtransport.resources import Collection
 from groundtransport.security import Permission, edit_keys
 from groundtransport.web.form_data import submitted
@@ -25,14 +24,15 @@ def sent_query(request: Request, kind: Kind) -> queries.ListQuery:
     Without that field, take it from the query string, and ``STATE_NAMES`` that are no record fields from the form;
     the form wins.
     """
-    form, size = submitted(request, ("list_state",)), queries.usual_size(request)
+    form, size = submitted(request, ("list_state",)), queries.default_page_size(request)
+    days = queries.due_days(request, kind)
     if "list_state" in form:
-        return queries.of_state(kind, form["list_state"], size)
+        return queries.query_from_state(kind, form["list_state"], size, days)
     values: dict[str, list[str]] = request.GET.dict_of_lists()
     for name in STATE_NAMES:
         if name in request.POST and name not in kind.fields:
             values[name] = [text for text in request.POST.getall(name) if isinstance(text, str)]
-    return queries.read_query(kind, values, size)
+    return queries.read_query(kind, values, size, days)
 
 
 def edit_url(request: Request, kind: Kind, record_id: int, state: str) -> str:
@@ -42,9 +42,16 @@ def edit_url(request: Request, kind: Kind, record_id: int, state: str) -> str:
 
 def edit_urls(request: Request, kind: Kind, state: str) -> Callable[[int], str]:
     """Return a function that maps a record id to the URL of its edit form."""
-    key_of = edit_keys(request.registry["settings"].secrets[0], request.identity, kind.name)
+    key_of = edit_keys(request.registry["settings"].secrets[0], request.user, kind.name)
     suffix = f"&{state}" if state else ""
     return lambda record_id: f"/admin/{kind.name}/{record_id}/edit?key={key_of(record_id)}{suffix}"
+
+
+def review_state(request: Request) -> str:
+    """Return the place in the review queue from which a form was opened, as a query string; "" for none."""
+    is_read = request.method in ("GET", "HEAD")
+    text = request.GET.get("review") if is_read else submitted(request, ("review",)).get("review")
+    return urlencode(parse_qsl((text or "")[: queries.STATE_MAX], errors="replace"))
 
 
 def create_url(kind: Kind, state: str, **source: int) -> str:
@@ -76,6 +83,7 @@ def of_rows(request: Request, collection: Collection, state: str) -> Callable[[i
         urls = {"view": url}
         if may_edit:
             urls["edit"] = edit_of(record_id)
+            urls["verify"] = f"{url}/verify"
         if may_delete:
             urls["delete"] = f"{url}/delete{suffix}"
         return urls

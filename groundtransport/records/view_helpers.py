@@ -1,12 +1,12 @@
-"""Functions shared by the views that write."""
+"""Shared by the views that write: the writer of a request, and the redirect after a save."""
 
 from dataclasses import replace
 
 from pyramid.httpexceptions import HTTPSeeOther
-from pyramid.request import Request
 
 from groundtransport.records.kind import Kind
 from groundtransport.records.writer import Writer
+from groundtransport.request import Request
 from groundtransport.web.actor import actor_of
 
 

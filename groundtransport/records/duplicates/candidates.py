@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import (
     ColumnElement,
     CompoundSelect,
+    FromClause,
     Integer,
     Subquery,
     Text,
@@ -22,10 +23,10 @@ from sqlalchemy import (
 from groundtransport.db.functions import text_holds
 from groundtransport.indexes import sort_key
 from groundtransport.records.kind import Kind
+from groundtransport.records.telephone import e164_name
 
 MARKS = ".'’"  # inside of words, and written or not
 SCHEMES = ("https://", "https://www.", "http://", "http://www.")
-SPELLINGS = 4  # of one telephone number
 WORDS = 3  # of a name, the longest, that a text must hold
 
 
@@ -35,28 +36,30 @@ def identifying(kind: Kind) -> list[str]:
     return ["airport_id", *fields]
 
 
-def phones(kind: Kind) -> list[str]:
-    return [name for name, field in kind.fields.items() if field.identifies_by == "phone"]
+def compared_columns(kind: Kind) -> list[str]:
+    """Return the columns that are compared: the identifying fields, and the E.164 forms of telephone numbers."""
+    return [*identifying(kind), *map(e164_name, kind.telephones)]
 
 
 def links(kind: Kind) -> list[str]:
+    """Return the names of the fields that hold a URL."""
     return [name for name, field in kind.fields.items() if field.identifies_by == "web"]
 
 
 @cache
-def candidates(kind: Kind, reasons: tuple[str, ...], newest: int, alike: int) -> CompoundSelect[Any]:
+def candidates(kind: Kind, reasons: tuple[str, ...], newest: int, alike: int) -> CompoundSelect[*tuple[Any, ...]]:
     """Return the query for the rows to compare; the searched values are its parameters."""
     columns = kind.model.__table__.c
-    names = dict.fromkeys(("id", *identifying(kind), *kind.columns))
-    here = sort_key(columns.airport_code) == _sought("airport_code")
-    rows = _first(kind, (*names, "search_text"), newest, here, columns.id.desc())
-    found = [
+    names = dict.fromkeys(("id", *compared_columns(kind), *kind.columns))
+    is_at_airport = sort_key(columns.airport_code) == _sought("airport_code")
+    rows = _first(kind, (*names, "search_text"), newest, is_at_airport, columns.id.desc())
+    queries = [
         select(*(rows.c[name] for name in names)).where(_at_airport(rows), or_(*_may_share(kind, reasons, rows.c)))
     ]
     for key, condition in _written_alike(kind, reasons):
         rows = _first(kind, names, alike, condition, key.nulls_first())
-        found.append(select(*(rows.c[name] for name in names)).where(_at_airport(rows)))
-    return union_all(*found)
+        queries.append(select(*(rows.c[name] for name in names)).where(_at_airport(rows)))
+    return union_all(*queries)
 
 
 def _first(kind: Kind, names: Iterable[str], number: int, condition: ColumnElement[bool], order: Any) -> Subquery:
@@ -65,11 +68,11 @@ def _first(kind: Kind, names: Iterable[str], number: int, condition: ColumnEleme
     return query.order_by(order).limit(literal_column(str(number))).subquery()
 
 
-def _at_airport(rows: Any) -> ColumnElement[bool]:
+def _at_airport(rows: FromClause) -> ColumnElement[bool]:
     return rows.c.airport_id == bindparam("airport_id", type_=Integer)
 
 
-def _sought(name: str, number: int | str = "") -> Any:
+def _sought(name: str, number: int | str = "") -> object:
     return bindparam(f"{name}{number}", type_=Text)
 
 
@@ -77,11 +80,11 @@ def _may_share(kind: Kind, reasons: tuple[str, ...], columns: Any) -> Iterator[C
     """Yield conditions, one of which a row with a key in common fulfils, and hardly another."""
     if "name" in reasons:
         text = columns.search_text
-        for mark in MARKS:
-            text = func.replace(text, mark, "")
+        for symbol in MARKS:
+            text = func.replace(text, symbol, "")
         yield and_(*(text_holds(text, _sought("word", number)) for number in range(WORDS)))
     if "phone" in reasons:
-        for number in range(len(phones(kind))):
+        for number in range(len(kind.telephones)):
             yield text_holds(columns.search_text, _sought("digits", number))
     if "web" in reasons:
         names = links(kind)
@@ -97,15 +100,17 @@ def _written_alike(kind: Kind, reasons: tuple[str, ...]) -> Iterator[tuple[Colum
     if "name" in reasons:
         yield _from_to(columns[kind.label], "name")
     if "phone" in reasons:
-        names = phones(kind)
-        spellings = [_sought("phone", number) for number in range(len(names) * SPELLINGS)]
-        yield from ((key, key.in_(spellings)) for key in (sort_key(columns[name]) for name in names))
+        numbers = range(len(kind.telephones))
+        for name in kind.telephones:
+            e164, typed = columns[e164_name(name)], sort_key(columns[name])
+            yield e164, e164.in_([_sought("e164", number) for number in numbers])
+            yield typed, typed.in_([_sought("short", number) for number in numbers])
     if "web" in reasons:
         names = links(kind)
         for name in names:
             yield from (_from_to(columns[name], "link", number) for number in range(len(names) * len(SCHEMES)))
 
 
-def _from_to(column: Any, name: str, number: int | str = "") -> tuple[ColumnElement[str], ColumnElement[bool]]:
+def _from_to(column: object, name: str, number: int | str = "") -> tuple[ColumnElement[str], ColumnElement[bool]]:
     key = sort_key(column)
     return key, and_(key >= _sought(name, number), key < _sought(f"{name}_end", number))

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Any
 
-from pyramid.request import Request
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import bindparam, select
 
 from groundtransport.airports.models import Airport
+from groundtransport.db import AnySelect
 from groundtransport.i18n import _
 from groundtransport.records.duplicates.comparison import Similar, similar
 from groundtransport.records.edit.hints import reasons_of, record_url
 from groundtransport.records.flash import Flash, pop_messages
 from groundtransport.records.kind import Kind
 from groundtransport.records.search.time_limit import Budget, OutOfTime
+from groundtransport.request import Request
 
 
 def flash_messages(request: Request) -> list[Flash]:
@@ -43,7 +43,7 @@ def _warnings_of(request: Request, message: Flash) -> list[Flash]:
 
 
 @cache
-def _with_airport(kind: Kind) -> Select[Any]:
+def _with_airport(kind: Kind) -> AnySelect:
     """Return the query of a live record's fields and its airport; the parameter is ``record_id``."""
     table = kind.model.__table__
     columns = (table.c[name] for name in kind.fields)

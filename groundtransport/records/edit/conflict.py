@@ -1,18 +1,16 @@
 """Conflicts of concurrent edits: a write names the version of the record that it replaces."""
 
-from typing import Any
-
-from pyramid.request import Request
-
 from groundtransport.records.edit.merge import Merge
-from groundtransport.records.list.query import number
+from groundtransport.records.list.query import parse_int
+from groundtransport.records.model import RecordColumns
+from groundtransport.request import Request
 from groundtransport.web.form_data import submitted
 
 
 class Conflict(Exception):
     """Both sides changed the same field. ``merge`` holds both values, and the fields that could be merged."""
 
-    def __init__(self, row: Any, merge: Merge) -> None:
+    def __init__(self, row: RecordColumns, merge: Merge) -> None:
         super().__init__(row.id)
         self.row, self.merge = row, merge
 
@@ -20,7 +18,7 @@ class Conflict(Exception):
 class StaleDelete(Exception):
     """The record has changed since the user confirmed its deletion."""
 
-    def __init__(self, row: Any) -> None:
+    def __init__(self, row: RecordColumns) -> None:
         super().__init__(row.id)
         self.row = row
 
@@ -30,4 +28,4 @@ def sent_version(request: Request) -> int | None:
     if request.method in ("GET", "HEAD"):
         return None
     text = submitted(request, ("version",)).get("version")
-    return None if text is None else number(text) or 0
+    return None if text is None else parse_int(text) or 0

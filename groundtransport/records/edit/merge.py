@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from groundtransport.events import Values
 
 
 @dataclass(frozen=True)
@@ -10,33 +11,33 @@ class Clash:
     """A field that both sides changed to different values. ``before`` is None if the log does not hold it."""
 
     name: str
-    mine: Any
-    theirs: Any
-    before: Any
+    mine: object
+    theirs: object
+    before: object
 
 
 @dataclass(frozen=True)
 class Merge:
-    """The result: ``values`` of both sides, mine in a clash; ``taken``: fields that only they changed."""
+    """The result: ``values`` of both sides, mine in a clash; ``only_theirs``: fields that only they changed."""
 
-    values: dict[str, Any]
-    taken: tuple[str, ...]
+    values: Values
+    only_theirs: tuple[str, ...]
     clashes: tuple[Clash, ...]
     knows_before: bool = True
 
 
 def three_way(
-    names: Iterable[str], before: Mapping[str, Any] | None, mine: Mapping[str, Any], theirs: Mapping[str, Any]
+    names: Iterable[str], before: Mapping[str, object] | None, mine: Mapping[str, object], theirs: Mapping[str, object]
 ) -> Merge:
     """Merge the named fields. Without ``before``, every difference is a clash."""
-    values, taken, clashes = {}, [], []
+    values, only_theirs, clashes = {}, [], []
     for name in names:
         values[name] = mine[name]
         if mine[name] == theirs[name]:
             continue
         if before is not None and mine[name] == before[name]:
             values[name] = theirs[name]
-            taken.append(name)
+            only_theirs.append(name)
         elif before is None or theirs[name] != before[name]:
             clashes.append(Clash(name, mine[name], theirs[name], before[name] if before else None))
-    return Merge(values, tuple(taken), tuple(clashes), before is not None)
+    return Merge(values, tuple(only_theirs), tuple(clashes), before is not None)

@@ -1,8 +1,8 @@
 """The field types that a kind can use; each parses, validates and renders its values."""
 
-from groundtransport.records.fields.base import Choice, Field, Paragraphs, Select, declare
-from groundtransport.records.fields.bound import Place
-from groundtransport.records.fields.choices import YesNo
+from groundtransport.records.fields.base import Field, Paragraphs, declare
+from groundtransport.records.fields.bound import OtherPlaces, Place
+from groundtransport.records.fields.choices import Choice, Select, SeveralChoices, YesNo
 from groundtransport.records.fields.columns import AmountColumn, DateColumn
 from groundtransport.records.fields.contact import Email, Link, Phone
 from groundtransport.records.fields.hours import OpeningHours
@@ -22,10 +22,12 @@ __all__ = [
     "Field",
     "Link",
     "OpeningHours",
+    "OtherPlaces",
     "Paragraphs",
     "Phone",
     "Place",
     "Select",
+    "SeveralChoices",
     "StateField",
     "WholeNumber",
     "YesNo",

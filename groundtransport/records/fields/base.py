@@ -1,4 +1,4 @@
-"""The base class of all field types, and the types for plain text: a line, paragraphs, one of a list.
+"""The base class of all field types, which is the type of a line of text, and the type of paragraphs.
 
 A field type is one class. It parses and validates text, renders its values for a form, a list and the details, and
 says how they are searched, filtered and compared. A type with a new form control adds a macro to
@@ -10,25 +10,31 @@ two edits need not know the types. A column type may store something else (see `
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
 import colander
 import deform.widget
 from markupsafe import Markup, escape
+from sqlalchemy.orm import InstrumentedAttribute
 
 from groundtransport import formats
+from groundtransport.events import Value
 from groundtransport.i18n import _
+from groundtransport.json_types import JsonObject
 from groundtransport.records.fields.bound import Place
 
 BLANKS = (
     "".join(chr(c) for c in range(0x3001) if chr(c).isspace() and unicodedata.category(chr(c)) != "Cc") + "\t\n\v\f\r"
 )
 
+JsonSchema = JsonObject
 Translate = Callable[[str], str]
 Highlight = Callable[[str], Markup]  # escapes a text, and puts <mark> around what a search matches
-Cell = Callable[[Any], Markup]  # renders a value, never None
+Cell = Callable[[Value], Markup]  # renders a value, never None
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # Unicode category Cc
 
@@ -59,7 +65,11 @@ class Field(colander.SchemaNode):
     # The control of the field's own filter in the list: "select" (``choices``), "range", or "" for no such filter.
     filter_control = ""
     choices: tuple[tuple[str, str], ...] = ()  # pairs of code and label
+    holds_several = False  # True if a record can hold any number of ``choices``
     searches_digits = False  # whether a search finds a value by its digits, whatever stands between them
+    # Further titles of a file's column with such values, in small letters without blanks; a kind's n-th field of the
+    # type is found by the title and n as well.
+    synonyms: tuple[str, ...] = ()
     identifies_by = ""  # "phone" or "web": two records with such a value in common may be the same company
 
     @property
@@ -71,9 +81,17 @@ class Field(colander.SchemaNode):
         place: Place = self.bindings["place"]
         return place
 
+    # JSON of the API
+
+    json_type: type = str  # of the value in JSON
+
+    def json_schema(self) -> JsonSchema:
+        """Return the JSON Schema of a value, without null."""
+        return {"type": "string", "maxLength": self.max_length} if self.max_length else {"type": "string"}
+
     # From text to value
 
-    def deserialize(self, cstruct: Any = colander.null) -> Any:
+    def deserialize(self, cstruct: object = colander.null) -> object:
         """Return the value of a text, None for an empty one. Raise colander.Invalid with a message about the field."""
         text = self.clean(cstruct) if isinstance(cstruct, str) else ""
         if not text:
@@ -96,13 +114,13 @@ class Field(colander.SchemaNode):
             number = formats.number(self.max_length)
             raise self.invalid(_("${field} can have at most ${number} characters."), number=number)
 
-    def empty(self) -> Any:
+    def empty(self) -> object:
         """Return the value of an empty text. Raise colander.Invalid if the field is required."""
         if self.missing is colander.required:
             raise self.invalid(_("${field} is required."))
         return None
 
-    def convert(self, text: str) -> Any:
+    def convert(self, text: str) -> object:
         """Return the value of a clean, non-empty text. Raise colander.Invalid if there is none."""
         return text
 
@@ -114,21 +132,33 @@ class Field(colander.SchemaNode):
         """Return the exception for an invalid value, with a message about this field."""
         return colander.Invalid(self, self.about(text, **values))
 
-    def warning(self, value: Any) -> str:
+    def warning(self, value: Value) -> str:
         """Return why a valid value looks wrong, or "". A warning does not prevent the save."""
         return ""
 
+    def valid_texts(self) -> Sequence[str]:
+        """Return the texts that an import proposes in place of a similar invalid one; () if any text may be valid."""
+        return ()
+
+    def proposals(self, text: str) -> Sequence[str]:
+        """Return what an import proposes in place of an invalid text, if that depends on the text itself."""
+        return ()
+
     # From value to text and HTML
 
-    def text(self, value: Any) -> str:
+    def text(self, value: Value) -> str:
         """Return the text from which ``deserialize`` makes the value, for forms and files; "" for None."""
         return "" if value is None else str(value)
 
-    def shown(self, value: Any) -> str:
+    def spreadsheet_value(self, value: Value) -> str | int | Decimal | date:
+        """Return the value of an XLSX cell, from whose text ``deserialize`` makes the value too; "" for None."""
+        return self.text(value)
+
+    def shown(self, value: Value) -> str:
         """Return the value as people read it; the text may need a translation. "" for None."""
         return self.text(value)
 
-    def display_html(self, value: Any, translate: Translate) -> Markup:
+    def display_html(self, value: Value, translate: Translate) -> Markup:
         """Return the HTML of a value in a record's details."""
         return escape(translate(self.shown(value)))
 
@@ -136,17 +166,26 @@ class Field(colander.SchemaNode):
         """Return a function that renders the values of one column of a list; static/rows.js does the same."""
         return lambda value: highlight(translate(self.shown(value)))
 
+    def cell_in_link(self, highlight: Highlight, translate: Translate) -> Cell:
+        """Return a function as ``cell`` does, for a column that links to the record: its HTML holds no link."""
+        return self.cell(highlight, translate)
+
+    @property
+    def longest_value(self) -> int:
+        """The length of the longest text that the field stores; 0 if it stores any text that is typed."""
+        return 0
+
     # Searches and filters
 
-    def search_text(self, value: Any) -> str:
+    def search_text(self, value: Value) -> str:
         """Return the text that searches look in; "" for None."""
         return self.text(value)
 
-    def codes(self, value: Any) -> tuple[str, ...]:
+    def codes(self, value: Value) -> tuple[str, ...]:
         """Return the codes of ``choices`` by which a filter finds the value."""
         return ()
 
-    def filter_value(self, code: str) -> Any:
+    def filter_value(self, code: str) -> object:
         """Return the stored value that a filter's code stands for."""
         return code
 
@@ -154,7 +193,7 @@ class Field(colander.SchemaNode):
         """Return the text of a filter as people read it; it may need a translation."""
         return text
 
-    def range_of(self, text: str) -> tuple[Any, Any] | None:
+    def range_of(self, text: str) -> tuple[object, object] | None:
         """Return the lowest and the highest value of a range filter, None for an open end; None if it is invalid."""
         return None
 
@@ -170,55 +209,13 @@ class Paragraphs(Field):
         return lines
 
 
-class Select(Field):
-    """One entry of a list."""
+def declare(node: type[Field], column: InstrumentedAttribute[Any], title: str, **options: object) -> Field:
+    """Return the field of a column. Its name is the column's, and so is its maximum length if the column has one.
 
-    template = "select"
-
-    def options(self) -> tuple[tuple[str, str], ...]:
-        """Return the entries: pairs of value and label."""
-        return self.choices
-
-    def suggested(self) -> tuple[tuple[str, str], ...]:
-        """Return the entries to show first."""
-        return ()
-
-    def check_length(self, text: str) -> None:
-        """Accept any length: a state's name may be longer than its stored code. ``convert`` checks the entry."""
-
-
-class Choice(Select):
-    """A code out of a fixed list. The first is the default value, also for an emptied field."""
-
-    shown_as = "choice"
-    filter_control = "select"
-
-    def empty(self) -> Any:
-        return self.choices[0][0]
-
-    def convert(self, text: str) -> str:
-        for code, label in self.choices:
-            if text.casefold() in (code.casefold(), label.casefold()):
-                return code
-        labels = tuple(label for _code, label in self.choices)
-        raise self.invalid(_("${field} must be one of: ${labels}."), labels=labels)
-
-    def shown(self, value: Any) -> str:
-        return dict(self.choices).get(value, value or "")
-
-    def cell(self, highlight: Highlight, translate: Translate) -> Cell:
-        badge = Markup('<span class="badge status-{}">{}</span>')
-        badges = {code: badge.format(code, translate(label)) for code, label in self.choices}
-        return lambda code: badges.get(code, escape(code))
-
-    def codes(self, value: Any) -> tuple[str, ...]:
-        return () if value is None else (value,)
-
-    def filter_shown(self, text: str) -> str:
-        return dict(self.choices).get(text.casefold(), text)
-
-
-def declare(node: type[Field], column: Any, title: str, **options: Any) -> Field:
-    """Return the field of a column. Its name is the column's, and so is its maximum length if the column has one."""
+    Raise ValueError if the column is too short for the field's values.
+    """
     length = getattr(column.type, "length", None) or node.max_length
-    return node(name=column.key, **{"title": title, "max_length": length, **options})
+    field = node(name=column.key, **{"title": title, "max_length": length, **options})
+    if field.longest_value > length:
+        raise ValueError(f"the column {column.key} needs {field.longest_value} characters, and has {length}")
+    return field

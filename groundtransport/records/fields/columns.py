@@ -2,9 +2,10 @@
 
 from datetime import date
 from decimal import Decimal
-from typing import Any
 
 from sqlalchemy import BigInteger, Date, Dialect, TypeDecorator
+
+from groundtransport.events import Value
 
 
 class AmountColumn(TypeDecorator[str]):
@@ -20,10 +21,10 @@ class AmountColumn(TypeDecorator[str]):
         super().__init__()
         self.scale = scale
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> int | None:
+    def process_bind_param(self, value: Value, dialect: Dialect) -> int | None:
         return None if value is None else int(Decimal(value).scaleb(self.scale))
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> str | None:
+    def process_result_value(self, value: Value, dialect: Dialect) -> str | None:
         return None if value is None else f"{Decimal(value).scaleb(-self.scale):.{self.scale}f}"
 
 
@@ -38,3 +39,6 @@ class DateColumn(TypeDecorator[str]):
 
     def process_result_value(self, value: date | None, dialect: Dialect) -> str | None:
         return None if value is None else value.isoformat()
+
+
+# IMPORT

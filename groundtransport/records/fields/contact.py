@@ -1,27 +1,23 @@
 """Fields of contact data: telephone, web and e-mail."""
 
 import re
-from functools import lru_cache
-from typing import Any
+from collections.abc import Sequence
 from urllib.parse import quote, urlsplit
 
 import phonenumbers
 from markupsafe import Markup
 
 from groundtransport.airports.states import country_name
+from groundtransport.events import Value
 from groundtransport.i18n import _
 from groundtransport.records.fields.base import Cell, Field, Highlight, Translate
+from groundtransport.records.telephone import ParsedNumber, parse
 
 _EXTENSION = re.compile(r";ext=|ext(?:ension|n)?\.?|x|#")
+SHORT_CODE = range(3, 7)  # digits
+_SEPARATOR = re.compile(r"[/;,|&]| (?:or|and|y|o|und|et) ", re.IGNORECASE)
 _NATIONAL = re.compile(r"[0-9 ()./-]+", re.ASCII)
-
-
-@lru_cache(maxsize=256)  # the validation and the warning parse the same number
-def _parse(text: str, country: str) -> phonenumbers.PhoneNumber | None:
-    try:
-        return phonenumbers.parse(text, country)
-    except phonenumbers.NumberParseException:
-        return None
+_DECIMAL = re.compile(r"[0-9]{7,15}\.0")  # how programs write the numbers of a spreadsheet into CSV files
 
 
 class Phone(Field):
@@ -32,16 +28,53 @@ class Phone(Field):
     shown_as = "phone"
     searches_digits = True
     identifies_by = "phone"
+    synonyms = (
+        *("phone", "telephone", "tel", "phonenumber", "telephonenumber", "phoneno", "telephoneno", "telno"),
+        *("companyphone", "agencyphone", "contactnumber", "contactphone", "mainphone", "hotline"),
+        *("telefono", "numerodetelefono", "telefonodecontacto"),
+        *("telefon", "telefonnummer", "telefonnr", "telnr", "rufnummer", "fon"),
+        *("numerodetelephone", "notelephone", "notel"),
+    )
     attributes = {"type": "tel", "autocomplete": "off"}
 
+    def clean(self, text: str) -> str:
+        number = super().clean(text)
+        return number.removesuffix(".0") if _DECIMAL.fullmatch(number) else number
+
     def convert(self, text: str) -> str:
-        if _parse(text, self.place.country) is None and not self._is_foreign_to_library(text):
+        numbers = self._numbers_in(text)
+        if len(numbers) > 1:
+            several = _("${field} holds more than one number: ${numbers}. Write each into a field of its own.")
+            raise self.invalid(several, numbers=tuple(numbers))
+        number = parse(text, self.place.country)
+        if number is None and not self._is_foreign_to_library(text):
             raise self.invalid(_("${field} is not a telephone number."))
+        if number is not None and not self._is_possible(text, number):
+            impossible = _("${field}: ${number} cannot be a telephone number in ${country}.")
+            raise self.invalid(impossible, number=text, country=country_name(self.place.country))
         return text
 
+    def proposals(self, text: str) -> Sequence[str]:
+        return tuple(dict.fromkeys(self._numbers_in(text)))
+
+    def _numbers_in(self, text: str) -> list[str]:
+        """Return the telephone numbers of a text with a separator such as a slash or semicolon; [] without one."""
+        if not _SEPARATOR.search(text):
+            return []
+        return [match.raw_string for match in phonenumbers.PhoneNumberMatcher(text, self.place.country)]
+
+    @staticmethod
+    def _is_possible(text: str, number: ParsedNumber) -> bool:
+        """Return True if the number has a possible length, or may be a short code: 511, 1447.
+
+        phonenumbers does not list the short codes of all companies, so any of three to six digits is accepted.
+        """
+        digit_count = len(str(number.number.national_number))
+        return number.is_possible or (digit_count in SHORT_CODE and bool(_NATIONAL.fullmatch(text)))
+
     def warning(self, value: str) -> str:
-        number = _parse(value, self.place.country)
-        if number is not None and phonenumbers.is_valid_number(number):
+        number = parse(value, self.place.country)
+        if number is not None and phonenumbers.is_valid_number(number.number):
             return ""
         return self.about(
             _("${field}: ${number} may be wrong. It is not a complete telephone number in ${country}."),
@@ -49,7 +82,7 @@ class Phone(Field):
             country=country_name(self.place.country),
         )
 
-    def display_html(self, value: Any, translate: Translate) -> Markup:
+    def display_html(self, value: Value, translate: Translate) -> Markup:
         return Markup('<a href="{}">{}</a>').format(self.tel_uri(value), value)
 
     def cell(self, highlight: Highlight, translate: Translate) -> Cell:
@@ -67,8 +100,9 @@ class Phone(Field):
 
     def international(self, text: str) -> str:
         """Return the number in international format, with its country's spacing; "" if it cannot be parsed."""
-        number = _parse(text, self.place.country)
-        return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.INTERNATIONAL) if number else ""
+        number = parse(text, self.place.country)
+        form = phonenumbers.PhoneNumberFormat.INTERNATIONAL
+        return phonenumbers.format_number(number.number, form) if number else ""
 
     def _is_foreign_to_library(self, text: str) -> bool:
         """Return True if phonenumbers does not know the country (Antarctica, say) and the text may be a number."""
@@ -90,6 +124,13 @@ class Link(Field):
 
     group = "contact"
     identifies_by = "web"
+    synonyms = (
+        *("website", "url", "web", "site", "homepage", "link", "weblink", "webaddress", "webpage", "www"),
+        *("agencyurl", "companyurl", "companywebsite", "operatorurl"),
+        *("sitioweb", "enlace", "paginaweb", "pagina", "direccionweb"),
+        *("webseite", "webadresse", "internet", "internetseite", "internetadresse", "netzseite"),
+        *("siteweb", "siteinternet", "lien", "adresseweb", "pageweb"),
+    )
     attributes = {"inputmode": "url", "autocomplete": "off"}
 
     def convert(self, text: str) -> str:
@@ -99,7 +140,7 @@ class Link(Field):
         self.check_length(text)  # again: the scheme may have been prepended
         return text
 
-    def display_html(self, value: Any, translate: Translate) -> Markup:
+    def display_html(self, value: Value, translate: Translate) -> Markup:
         label = f"{value} {translate(_('(opens in a new tab)'))}"
         link = Markup('<a href="{}" target="_blank" rel="noopener noreferrer nofollow" aria-label="{}">{}</a>')
         return link.format(value, label, value)
@@ -133,6 +174,10 @@ class Email(Field):
 
     group = "contact"
     max_length = 254
+    synonyms = (
+        *("email", "mail", "emailaddress", "agencyemail", "contactemail"),
+        *("correo", "correoelectronico", "emailadresse", "mailadresse", "courriel", "adresseemail"),
+    )
     attributes = {"type": "email", "autocomplete": "off"}
 
     def convert(self, text: str) -> str:
@@ -140,5 +185,5 @@ class Email(Field):
             raise self.invalid(_("${field} is not an e-mail address."))
         return text
 
-    def display_html(self, value: Any, translate: Translate) -> Markup:
+    def display_html(self, value: Value, translate: Translate) -> Markup:
         return Markup('<a href="mailto:{}">{}</a>').format(quote(value, safe="@"), value)

@@ -6,13 +6,16 @@ from decimal import Decimal
 from typing import Any
 
 import colander
+from sqlalchemy.orm import InstrumentedAttribute
 
 from groundtransport import formats
+from groundtransport.events import Value
 from groundtransport.i18n import _
-from groundtransport.records.fields.base import Field
+from groundtransport.records.fields.base import Field, JsonSchema
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _DECIMAL = re.compile(r"([+-]?[0-9]{1,18})(?:[.,]([0-9]+))?", re.ASCII)
+FIRST_CELL_DATE = "1900-03-01"  # Excel counts a day that 1900 did not have before it
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
@@ -23,7 +26,7 @@ class RangeField(Field):
     shown_as = "display"
     filter_control = "range"
 
-    def range_of(self, text: str) -> tuple[Any, Any] | None:
+    def range_of(self, text: str) -> tuple[object, object] | None:
         first, dots, last = (part.strip() for part in text.partition(".."))
         try:
             low = self.filter_bound(first) if first else None
@@ -32,7 +35,7 @@ class RangeField(Field):
             return None
         return None if low is None and high is None else (low, high)
 
-    def filter_bound(self, text: str) -> Any:
+    def filter_bound(self, text: str) -> object:
         """Return one end of a range filter. Raise colander.Invalid if it is no value of this field."""
         return self.convert(text)
 
@@ -42,7 +45,11 @@ class WholeNumber(RangeField):
 
     minimum = 0
     maximum = 2**31 - 1
+    json_type = int
     attributes = {"inputmode": "numeric", "autocomplete": "off"}
+
+    def json_schema(self) -> JsonSchema:
+        return {"type": "integer", "minimum": self.minimum, "maximum": self.maximum}
 
     def convert(self, text: str) -> int:
         if not _WHOLE.fullmatch(text):
@@ -57,7 +64,10 @@ class WholeNumber(RangeField):
             low, high = formats.number(self.minimum), formats.number(self.maximum)
             raise self.invalid(_("${field} must be from ${low} to ${high}."), low=low, high=high)
 
-    def shown(self, value: Any) -> str:
+    def spreadsheet_value(self, value: Value) -> str | int:
+        return "" if value is None else int(value)
+
+    def shown(self, value: Value) -> str:
         return "" if value is None else formats.number(value)
 
 
@@ -86,7 +96,10 @@ class Amount(RangeField):
             raise self.invalid(_("${field} must be from ${low} to ${high}."), low=low, high=high)
         return f"{abs(value) if value == 0 else value:.{self.scale}f}"
 
-    def shown(self, value: Any) -> str:
+    def spreadsheet_value(self, value: Value) -> str | Decimal:
+        return "" if value is None else Decimal(value)
+
+    def shown(self, value: Value) -> str:
         number = "" if value is None else formats.decimal(Decimal(value), self.scale)
         return f"{number} {self.unit}".strip() if number else ""
 
@@ -96,6 +109,9 @@ class DateField(RangeField):
 
     attributes = {"type": "date", "autocomplete": "off"}
 
+    def json_schema(self) -> JsonSchema:
+        return {"type": "string", "format": "date"}
+
     def convert(self, text: str) -> str:
         try:
             if not _DATE.fullmatch(text):
@@ -104,11 +120,15 @@ class DateField(RangeField):
         except ValueError:
             raise self.invalid(_("${field} must be a date, such as 2026-11-03.")) from None
 
-    def shown(self, value: Any) -> str:
+    def spreadsheet_value(self, value: Value) -> str | date:
+        """Return a date; a text for one that spreadsheets cannot hold or number differently (before March 1900)."""
+        return "" if value is None else date.fromisoformat(value) if value >= FIRST_CELL_DATE else str(value)
+
+    def shown(self, value: Value) -> str:
         return "" if value is None else formats.day(date.fromisoformat(value))
 
 
-def declare_amount(column: Any, title: str, unit: str, **options: Any) -> Amount:
+def declare_amount(column: InstrumentedAttribute[Any], title: str, unit: str, **options: object) -> Amount:
     """Return the ``Amount`` of an ``AmountColumn``; its scale is the column's."""
     return Amount(
         name=column.key, title=title, max_length=Amount.max_length, unit=unit, scale=column.type.scale, **options

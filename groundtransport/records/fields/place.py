@@ -1,14 +1,17 @@
 """Fields of a place: airport, city, state."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import colander
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from groundtransport.airports.names import code_of
 from groundtransport.airports.states import country_name, find_state, state_name, states_of
+from groundtransport.events import Value
 from groundtransport.i18n import _
-from groundtransport.records.fields.base import Cell, Field, Highlight, Select, Translate
+from groundtransport.records.fields.base import Cell, Field, Highlight, Translate
+from groundtransport.records.fields.bound import OtherPlaces
+from groundtransport.records.fields.choices import Select
 from groundtransport.text import fold
 
 
@@ -19,6 +22,10 @@ class AirportField(Field):
     template = "airport"
     shown_as = "airport"
     missing = colander.required
+    synonyms = (
+        *("airport", "airportname", "nearestairport", "aeropuerto", "nombredelaeropuerto", "aeropuertomascercano"),
+        *("flughafen", "flughafenname", "nachsterflughafen", "aeroport", "nomdelaeroport", "aeroportleplusproche"),
+    )
     help = _("Type a name, a code or a city, and choose.")
 
     def convert(self, text: str) -> str:
@@ -37,8 +44,19 @@ class AirportField(Field):
             )
         return airport.airport_name
 
+    def display_html(self, value: Value, translate: Translate) -> Markup:
+        return self.cell(escape, translate)(value)
+
     def cell(self, highlight: Highlight, translate: Translate) -> Cell:
         # Added, not formatted: a page has many cells, and a sum of Markup takes a third of the time.
+        begin, middle, end = (
+            Markup('<a class="tag" translate="no" href="/admin/airports/'),
+            Markup('">'),
+            Markup("</a> "),
+        )
+        return lambda name: begin + name[-4:-1] + middle + highlight(name[-4:-1]) + end + highlight(name[:-6])
+
+    def cell_in_link(self, highlight: Highlight, translate: Translate) -> Cell:
         begin, end = Markup('<span class="tag" translate="no">'), Markup("</span> ")
         return lambda name: begin + highlight(name[-4:-1]) + end + highlight(name[:-6])
 
@@ -48,6 +66,12 @@ class StateField(Select):
 
     group = "place"
     template = "state"
+    shown_as = "display"
+    synonyms = (
+        *("state", "province", "region", "stateprovince", "stateorprovince", "statecode", "statename"),
+        *("estado", "provincia", "estadoprovincia", "departamento", "comunidadautonoma"),
+        *("bundesland", "kanton", "provinz", "departement"),
+    )
 
     def options(self) -> tuple[tuple[str, str], ...]:
         return tuple((state.code, state.name) for state in states_of(self.place.country))
@@ -61,7 +85,10 @@ class StateField(Select):
             raise self.invalid(_("${field}: ${country} has no ${state}."), country=country, state=text)
         return state.code
 
-    def shown(self, value: Any) -> str:
+    def valid_texts(self) -> Sequence[str]:
+        return [name for _code, name in self.options()]
+
+    def shown(self, value: Value) -> str:
         return state_name(value)
 
 
@@ -70,6 +97,10 @@ class CityField(Field):
 
     group = "place"
     template = "city"
+    synonyms = (
+        *("city", "town", "cityname", "citytown", "locality", "municipality", "ciudad", "poblacion", "localidad"),
+        *("municipio", "stadt", "ort", "ortsname", "ortschaft", "gemeinde", "ville", "commune", "localite"),
+    )
 
     def options(self) -> tuple[tuple[str, str], ...]:
         return tuple((name, name) for name in self.place.cities.names)
@@ -77,11 +108,18 @@ class CityField(Field):
     def suggested(self) -> tuple[tuple[str, str], ...]:
         return tuple((name, name) for name in self.place.cities.likeliest)
 
+    def further(self) -> tuple[tuple[str, str], ...]:
+        """Return the entries to show last: cities further away or across a border."""
+        return tuple((name, name) for name in self.place.further_cities)
+
 
 class AirportCity(CityField, Select):
-    """One of the airport's cities; case and accents do not matter."""
+    """One of the airport's cities; case and accents do not matter. The place says whether another one is valid."""
 
     template = "city_select"
+
+    def valid_texts(self) -> Sequence[str]:
+        return self.place.cities.names
 
     def convert(self, text: str) -> str:
         if self.place.airport is None:
@@ -92,5 +130,47 @@ class AirportCity(CityField, Select):
         for name in names:
             if fold(name) == folded:
                 return name
-        missing = _("${field}: ${city} is not one of the cities of ${airport}.")
-        raise self.invalid(missing, city=text, airport=self.place.airport.airport_name)
+        Field.check_length(self, text)
+        if not self._is_accepted(text):
+            raise colander.Invalid(self, self._elsewhere(text))
+        return text
+
+    def is_other_place(self, text: str) -> bool:
+        """Return True if a text is none of the airport's cities, and can be confirmed."""
+        place = self.place
+        if place.other_places != OtherPlaces.ASKED or place.airport is None or not 0 < len(text) <= self.max_length:
+            return False
+        return text not in place.cities.names and text != place.stored.get(self.name)
+
+    def warning(self, value: Value) -> str:
+        is_doubtful = self.place.other_places == OtherPlaces.DOUBTFUL and value not in self.place.cities.names
+        return self._elsewhere(value) if is_doubtful else ""
+
+    def _is_accepted(self, text: str) -> bool:
+        if self.place.other_places == OtherPlaces.DOUBTFUL:
+            nearest = self.place.find_nearest(text)
+            return nearest is None or not nearest.is_alike
+        return self.place.other_places == OtherPlaces.ASKED and fold(text) == fold(self.place.confirmed.strip())
+
+    def _elsewhere(self, text: str) -> str:
+        """Return the message about another place, with the nearest of the airport's cities."""
+        assert self.place.airport is not None
+        values = {"city": text, "airport": self.place.airport.airport_name}
+        nearest = None if self.place.other_places == OtherPlaces.REFUSED else self.place.find_nearest(text)
+        if nearest is None:
+            return self.about(NO_CITY, **values)
+        values["nearest"] = nearest.name
+        if nearest.km is not None:
+            return self.about(NEAREST, **values, km=str(nearest.km))
+        return self.about(ALIKE if nearest.is_alike else UNKNOWN, **values)
+
+
+NO_CITY = _("${field}: ${city} is not one of the cities of ${airport}.")
+NEAREST = _(
+    "${field}: ${city} is not one of the cities of ${airport}. The nearest of them is ${nearest}, ${km} km away."
+)
+ALIKE = _("${field}: ${city} is not one of the cities of ${airport}. ${nearest} is spelled alike.")
+UNKNOWN = _(
+    "${field}: ${city} is not one of the cities of ${airport}, and no place near it. "
+    "The city nearest to the airport is ${nearest}."
+)

@@ -6,9 +6,10 @@
 from functools import cache
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Select, String, bindparam, func, select, union_all
+from sqlalchemy import BindParameter, ColumnElement, String, bindparam, func, select, union_all
 from sqlalchemy.orm import Session
 
+from groundtransport.db import AnySelect
 from groundtransport.db.statement_cache import cached_statement
 from groundtransport.indexes import BLOCK, RecordBlock, RecordChange, RecordCount, spec_of
 from groundtransport.indexes.counter_tables import ALL, DELETED, NO_BLOCK
@@ -47,7 +48,7 @@ def name_params(code: str, choice: str) -> tuple[Name, Name]:
 
 
 @cache
-def _total(table: str, airport_code: str) -> Select[Any]:
+def _total(table: str, airport_code: str) -> AnySelect:
     return select(live_count(table, airport_code))
 
 
@@ -56,22 +57,17 @@ def total(dbsession: Session, kind: Kind, *, deleted: bool = False) -> int:
     return int(dbsession.scalar(_total(kind.table, DELETED if deleted else ALL)) or 0)
 
 
-def count_columns(kind: Kind, code: str, choice: str) -> list[ColumnElement[int]]:
-    """Return the expressions of the number of all live records, and of those with this airport and choice.
-
-    Return a single expression if both numbers are the same: in the list of all, and of the deleted records.
-    """
-    whole = live_count(kind.table, DELETED if code == DELETED else ALL)
-    is_whole = code in (ALL, DELETED) and choice == ALL
-    return [whole] if is_whole else [whole, live_count(kind.table, *name_params(code, choice))]
-
-
 def fetch_counts(dbsession: Session, kind: Kind, code: str, choice: str) -> tuple[int, int]:
     """Return the number of all live (or deleted) records, and of those with this airport and choice."""
-    shape = ("both", kind.table, code if code == DELETED else code == ALL, choice == ALL)
-    statement = cached_statement(shape, lambda: select(*count_columns(kind, code, choice)))
-    row = dbsession.execute(statement, {"code": code, "choice": choice}).one()
-    return int(row[0]), int(row[-1])
+    deleted = DELETED if code == DELETED else ALL
+    shape = ("both", kind.table, deleted, code == ALL, choice == ALL)
+
+    def make() -> AnySelect:
+        number: Any = live_count(kind.table, *name_params(code, choice)).label("number")
+        return select(live_count(kind.table, deleted).label("total"), number)
+
+    row = dbsession.execute(cached_statement(shape, make), {"code": code, "choice": choice}).one()
+    return int(row.total), int(row.number)
 
 
 def counts_by_airport(dbsession: Session, kind: Kind) -> list[tuple[str, int]]:
@@ -86,13 +82,13 @@ def counts_by_airport(dbsession: Session, kind: Kind) -> list[tuple[str, int]]:
     return _summed(dbsession, both)
 
 
-def counts_by_choice(dbsession: Session, kind: Kind, field: str) -> dict[str, int]:
+def counts_by_choice(dbsession: Session, kind: Kind, field: str) -> dict[object, int]:
     """Return the number of live records by value of a field; count them if the counters do not cover the field."""
     spec = spec_of(kind.model.__table__)
     if spec is None or spec.counted_by != field:
         column = kind.model.__table__.c[field]
         grouped = select(column, func.count()).where(kind.model.is_live()).group_by(column)
-        return {value or "": number for value, number in dbsession.execute(grouped)}
+        return {"" if value is None else value: number for value, number in dbsession.execute(grouped)}
     table = kind.table
     counted = (_COUNT.kind == table, _COUNT.airport_code == ALL, _COUNT.choice != ALL)
     since = (_CHANGE.kind == table, _CHANGE.block == NO_BLOCK, _CHANGE.airport_code != DELETED)
@@ -110,7 +106,7 @@ def _summed(dbsession: Session, numbers: Any) -> list[tuple[str, int]]:
 
 
 @cache
-def _edge(table: str, *, descending: bool) -> Select[Any]:
+def _edge(table: str, *, descending: bool) -> AnySelect:
     """Return the statement of the block of ids that holds the record at ``offset``, and the number before the block."""
     blocks = union_all(
         select(_BLOCK.block, _BLOCK.n).where(_BLOCK.kind == table),
@@ -134,7 +130,7 @@ def block_edge(dbsession: Session, kind: Kind, offset: int, *, descending: bool)
 
 
 @cache
-def _whole_blocks(table: str, *, descending: bool) -> Select[Any]:
+def _whole_blocks(table: str, *, descending: bool) -> AnySelect:
     """Return the statement of the number of records in the blocks before ``block`` (after it, if descending)."""
     numbers = []
     for counted in (_BLOCK, _CHANGE):
@@ -147,11 +143,11 @@ def _whole_blocks(table: str, *, descending: bool) -> Select[Any]:
 def count_before(dbsession: Session, kind: Kind, record_id: int, *, descending: bool) -> int:
     """Return the number of live records before this one in order of id."""
     block = record_id // BLOCK
-    whole = int(dbsession.scalar(_whole_blocks(kind.table, descending=descending), {"block": block}) or 0)
+    in_whole_blocks = int(dbsession.scalar(_whole_blocks(kind.table, descending=descending), {"block": block}) or 0)
     ids = kind.model.__table__.c.id
     beside = (
         (ids > record_id) & (ids < (block + 1) * BLOCK) if descending else (ids < record_id) & (ids >= block * BLOCK)
     )
-    return whole + int(
+    return in_whole_blocks + int(
         dbsession.scalar(select(func.count()).select_from(kind.model).where(kind.model.is_live(), beside)) or 0
     )

@@ -16,7 +16,7 @@ _PHONE = re.compile(r"[0-9+()./ -]*[0-9][0-9+()./ -]*", re.ASCII)
 _fold = lru_cache(maxsize=4096)(fold)
 
 
-def marked_by(kind: Kind, column: str) -> list[str]:
+def search_params(kind: Kind, column: str) -> list[str]:
     """Return the parameters (``q`` and filters) whose texts are searched in a column."""
     if column == "airport_name":
         return ["q", "airport_name"]
@@ -26,16 +26,16 @@ def marked_by(kind: Kind, column: str) -> list[str]:
 
 def terms(kind: Kind, query: ListQuery, column: str) -> list[str]:
     """Return the folded terms that are searched in a column."""
-    texts = []
-    for name in marked_by(kind, column):
-        texts += fold(query.q).split() if name == "q" else [fold(query.filters.get(name, "")).strip()]
-    return [text for text in texts if text]
+    terms = []
+    for name in search_params(kind, column):
+        terms += fold(query.q).split() if name == "q" else [fold(query.filters.get(name, "")).strip()]
+    return [text for text in terms if text]
 
 
 def pieces(text: str, terms: list[str], *, is_phone: bool = False) -> list[Piece]:
     """Return the parts of ``text`` that match one of the folded ``terms``, and the parts between."""
     hits = [False] * len(text)
-    folded = [(char, index) for index, whole in enumerate(text) for char in _fold(whole)]
+    folded = [(char, index) for index, char_of_text in enumerate(text) for char in _fold(char_of_text)]
     for term in terms:
         _mark(hits, folded, term)
         if is_phone and _PHONE.fullmatch(term):

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement
 
-from groundtransport.indexes import sort_key
+from groundtransport.indexes import sort_column, sort_key
 from groundtransport.records.kind import Kind
 from groundtransport.records.list.query import ListQuery
 
@@ -32,7 +32,9 @@ class Order:
     @property
     def index(self) -> str:
         """The name of the index that holds this order."""
-        return f"ix_{self.kind.table}_deleted" if self.name == "deleted_at" else f"ix_{self.kind.table}_by_{self.name}"
+        if self.name == "deleted_at":
+            return f"ix_{self.kind.table}_deleted"
+        return f"ix_{self.kind.table}_by_{sort_column(self.columns[self.name]).key}"
 
     @property
     def shape(self) -> tuple[str, bool]:
@@ -41,6 +43,7 @@ class Order:
 
     @property
     def is_by_id(self) -> bool:
+        """True if the order is that of the ids."""
         return self.name == "id"
 
     @property
@@ -49,38 +52,34 @@ class Order:
         return self.kind.model.__table__.c
 
     @cached_property
-    def key(self) -> ColumnElement[Any]:
+    def key(self) -> ColumnElement[object]:
         """The expression that is sorted by, in the form of the index."""
         return sort_key(self.columns[self.name])
 
-    def clauses(self) -> list[ColumnElement[Any]]:
+    def clauses(self) -> list[ColumnElement[object]]:
         """Return the ORDER BY clauses."""
-        record_id = self.columns.id
-        return self.sorting(record_id if self.is_by_id else self.key, record_id)
+        return self.sorting(self.key, self.columns.id)
 
-    def sorting(self, key: Any, record_id: Any) -> list[ColumnElement[Any]]:
+    def sorting(self, key: Any, record_id: Any) -> list[ColumnElement[object]]:
         """Return the ORDER BY clauses of a subquery whose columns hold the sort key and the id."""
-        by_id: ColumnElement[Any] = record_id.desc() if self.descending else record_id.asc()
+        by_id: ColumnElement[object] = record_id.desc() if self.descending else record_id.asc()
         if self.is_by_id:
             return [by_id]
         return [key.desc().nulls_last() if self.descending else key.asc().nulls_first(), by_id]
 
-    def beyond(self, key: Any, record_id: Any, *, itself: bool = False) -> list[ColumnElement[bool]]:
+    def beyond(self, key: object, record_id: object) -> list[ColumnElement[bool]]:
         """Return the conditions of the index ranges that, in turn, hold the records after the one with this key and id.
 
-        They replace a row comparison, for which SQLite would read through all ties. ``itself`` includes the record
-        with that id; it applies to an order by id alone.
+        They replace a row comparison, for which SQLite would read through all ties.
         """
         number = self.columns.id
+        is_beyond = number < record_id if self.descending else number > record_id
         if self.is_by_id:
-            if itself:
-                return [number <= record_id if self.descending else number >= record_id]
-            return [number < record_id if self.descending else number > record_id]
-        further = number < record_id if self.descending else number > record_id
+            return [is_beyond]
         if key is None:
-            ties = self.key.is_(None) & further
+            ties = self.key.is_(None) & is_beyond
             return [ties] if self.descending else [ties, self.key.is_not(None)]
-        ties = (self.key == key) & further
+        ties = (self.key == key) & is_beyond
         if self.descending:
             return [ties, self.key < key, self.key.is_(None)]
         return [ties, self.key > key]

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pyramid.request import Request
 from sqlalchemy import ColumnElement, false, func, not_, select
 from sqlalchemy.orm import Session
 
@@ -13,17 +12,17 @@ from groundtransport.records.list.query import (
     LAST,
     ListQuery,
     Slice,
-    bounded,
-    number,
-    of_request,
-    only_once,
     page_numbers,
+    parse_capped_int,
+    query_from_request,
     read_slice,
+    single_values,
     with_datatables,
 )
-from groundtransport.records.list.window import DEEP_OFFSET, ListResult, Window
+from groundtransport.records.list.window import ListResult, Window
 from groundtransport.records.search.predicates import bind_values, group_conditions, text_conditions
 from groundtransport.records.search.terms import parse_criteria
+from groundtransport.request import Request
 from groundtransport.settings import PAGE_SIZES
 
 
@@ -44,14 +43,17 @@ class Page:
 
     @property
     def first_row(self) -> int:
+        """The number of the first row in the list, from 1; 0 for an empty page."""
         return (self.number - 1) * self.query.page_size + 1 if self.filtered else 0
 
     @property
     def last_row(self) -> int:
+        """The number of the last row in the list."""
         return self.first_row + len(self.rows) - 1 if self.rows else 0
 
     @property
     def has_next(self) -> bool:
+        """True if there is a page after this one."""
         if self.is_estimate:
             return not self.is_end and len(self.rows) == self.query.page_size
         return self.number < self.last
@@ -63,17 +65,9 @@ class Page:
             return self.query.state()
         return self.query.state(page_no=LAST if self.is_end else str(self.number))
 
-    def address(self, target: int) -> str:
-        """Return the query string of page ``target``, with an anchor record for an adjacent page far from the start."""
-        if self.is_estimate and target == self.last:
-            return self.query.state(page_no=LAST)
-        anchor = {}
-        if self.rows and (self.number + 1) * self.query.page_size > DEEP_OFFSET:
-            if target == self.number + 1:
-                anchor = {"after": str(self.rows[-1]["id"])}
-            elif target == self.number - 1:
-                anchor = {"before": str(self.rows[0]["id"])}
-        return self.query.state(page_no=str(target), **anchor)
+    def url(self, target: int) -> str:
+        """Return the query string of page ``target``."""
+        return self.query.state(page_no=LAST if self.is_estimate and target == self.last else str(target))
 
 
 def live(kind: Kind) -> ColumnElement[bool]:
@@ -87,12 +81,15 @@ def scope(kind: Kind, query: ListQuery) -> ColumnElement[bool]:
     return not_(live(kind)) if query.deleted else live(kind)
 
 
-def conditions(kind: Kind, query: ListQuery) -> list[ColumnElement[bool]]:
-    """Return the conditions of a query's search and filters, with their values bound."""
+def conditions(kind: Kind, query: ListQuery, *, indexed: bool = True) -> list[ColumnElement[bool]]:
+    """Return the conditions of a query's search and filters, with their values bound.
+
+    Without ``indexed``, they compare texts and do not use the search index: for records whose ids are known.
+    """
     criteria = parse_criteria(kind, query)
     if criteria.is_impossible:
         return [false()]
-    return bind_values([*group_conditions(kind, criteria), *text_conditions(kind, criteria, indexed=True)], criteria)
+    return bind_values([*group_conditions(kind, criteria), *text_conditions(kind, criteria, indexed=indexed)], criteria)
 
 
 def count(
@@ -106,41 +103,26 @@ def count(
     return dbsession.scalar(select(func.count()).select_from(ids.subquery())) or 0
 
 
-@dataclass(frozen=True)
-class Beside:
-    """The id of the record directly before (``after``) or directly after (``before``) a page."""
-
-    after: int | None = None
-    before: int | None = None
-
-    @classmethod
-    def of(cls, request: Request) -> "Beside":
-        """Return the anchor in the URL's parameters ``after`` or ``before``."""
-        once = only_once(request.GET.dict_of_lists())
-        after, before = number(once.get("after", "")), number(once.get("before", ""))
-        return cls(after, None if after else before)
-
-
-def page(dbsession: Session, kind: Kind, query: ListQuery, anchor: Beside | None = None) -> Page:
+def page(dbsession: Session, kind: Kind, query: ListQuery) -> Page:
     """Return the page of a query; beyond the end, the last page."""
     size = query.page_size
-    page_no = bounded(query.page_no) or 1
-    window = _window(anchor, (page_no - 1) * size, size, at_end=query.page_no == LAST)
+    page_no = parse_capped_int(query.page_no) or 1
+    window = Window((page_no - 1) * size, size, at_end=query.page_no == LAST)
     result = execute(dbsession, kind, query, window)
     if not result.rows and result.filtered and not result.truncated and not window.at_end:
         window = replace(window, at_end=True)
         result = execute(dbsession, kind, query, window)
-    shown, last = page_numbers(replace(query, page_no=LAST if window.at_end else query.page_no), result.filtered)
+    page_shown, last = page_numbers(replace(query, page_no=LAST if window.at_end else query.page_no), result.filtered)
     if result.is_estimate and not window.at_end:
-        shown, last = page_no, max(last, page_no)
+        page_shown, last = page_no, max(last, page_no)
     is_end = (result.is_estimate or result.is_uncounted) and window.at_end
-    numbers = result.total, result.filtered, shown, last
+    numbers = result.total, result.filtered, page_shown, last
     return Page(query, result.rows, *numbers, result.is_estimate, result.truncated, is_end, result.is_uncounted)
 
 
-def of_datatables(kind: Kind, request: Request) -> ListQuery:
+def datatables_query(kind: Kind, request: Request) -> ListQuery:
     """Return the list query of a DataTables request."""
-    return with_datatables(kind, of_request(kind, request), only_once(request.GET.dict_of_lists()))
+    return with_datatables(kind, query_from_request(kind, request), single_values(request.GET.dict_of_lists()))
 
 
 @dataclass(frozen=True)
@@ -164,20 +146,19 @@ class Rows:
 
 def datatables(dbsession: Session, kind: Kind, query: ListQuery, request: Request) -> Rows:
     """Return the rows of a DataTables request."""
-    sent = request.GET.dict_of_lists()
-    part = read_slice(sent, query)
-    at_end = query.page_no == LAST and "start" not in sent
-    window = _window(Beside.of(request), part.start, part.length, at_end=at_end)
-    result = execute(dbsession, kind, query, window)
+    params = request.GET.dict_of_lists()
+    part = read_slice(params, query)
+    at_end = query.page_no == LAST and "start" not in params
+    result = execute(dbsession, kind, query, Window(part.start, part.length, at_end))
     if at_end:
         part = replace(part, start=max(0, (result.filtered - 1) // part.length * part.length))
-    if "length" in sent and part.length in PAGE_SIZES:
+    if "length" in params and part.length in PAGE_SIZES:
         query = replace(query, page_size=part.length, size_sent=True)
     is_end = at_end and (result.is_estimate or result.is_uncounted)
     return Rows(query, part.start, is_end, _answer(part, result))
 
 
-def _answer(part: Slice, result: ListResult) -> dict[str, Any]:
+def _answer(part: Slice, result: ListResult) -> dict[str, object]:
     """Return the JSON that DataTables reads, and flags for an inexact number of matches."""
     answer = {
         "draw": part.draw,
@@ -191,8 +172,3 @@ def _answer(part: Slice, result: ListResult) -> dict[str, Any]:
         "recordsFilteredIsUnknown": result.is_uncounted,
     }
     return answer | {name: True for name, is_set in flags.items() if is_set}
-
-
-def _window(anchor: Beside | None, start: int, length: int, *, at_end: bool) -> Window:
-    anchor = anchor or Beside()
-    return Window(start, length, at_end, anchor.after, anchor.before)

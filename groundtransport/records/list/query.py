@@ -4,18 +4,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, urlencode
 
-from pyramid.request import Request
-
-from groundtransport.records.kind import Kind
-from groundtransport.settings import PAGE_SIZES
+from groundtransport.indexes.spec import UNSORTED
+from groundtransport.records import validity, verification
+from groundtransport.records.kind import Kind, choice_fields, range_fields
+from groundtransport.records.links import LinkState, link_fields
+from groundtransport.records.model import OTHER_PLACE
+from groundtransport.records.validity import VALIDITY
+from groundtransport.request import Request
+from groundtransport.settings import PAGE_SIZES, VERIFY_AFTER
+from groundtransport.text import parse_number
 
 NUMBER_MAX = 10**9  # beyond any page, and within every integer column
 TEXT_MAX = 1_000  # characters of a search or a filter; every searched field is shorter
 STATE_MAX = 8_000  # characters of a ``list_state``
 LAST = "last"
 MISSING = "missing"  # the filter for empty fields: its value is the name of a text filter, whose fields must be empty
-DELETION = ("deleted_at", "deleted_by")  # further columns of deleted records
-FURTHER = ("airport_code", "created_at", "updated_at", "version")  # columns of a row besides id and the kind's fields
+BATCH = "batch"  # the filter for records that an import or a bulk action changed: its name in the activity log
+YES = "yes"  # the only value of the filter OTHER_PLACE
+LINK_STATE = "link_state"  # the filter for records by the result of their links' checks
+DELETION = ("deleted_at", "deleted_by", "merged_into")  # further columns of deleted records
+# Columns of a row besides id and the kind's fields.
+FURTHER = ("airport_code", "verified_at", "verified_by", "created_at", "updated_at", "version")
 
 
 @dataclass(frozen=True)
@@ -28,10 +37,13 @@ class ListQuery:
     page_no: str = ""
     page_size: int = PAGE_SIZES[0]
     size_sent: bool = False
+    due_days: int = VERIFY_AFTER.usual  # days after which a record is due to be verified again
+    columns: str = ""  # the shown columns in order, separated by commas; "" for the user's choice
     deleted: bool = False  # list deleted records instead of live ones
 
     @property
     def is_filtered(self) -> bool:
+        """True if there is a search or a filter."""
         return bool(self.q or self.filters)
 
     @property
@@ -44,28 +56,41 @@ class ListQuery:
         size = str(self.page_size) if self.size_sent else ""
         deleted = "1" if self.deleted else ""
         params = {"q": self.q, **self.filters, "sort": self.sort, "page_no": self.page_no, "page_size": size}
-        params["deleted"] = deleted
+        params |= {"columns": self.columns, "deleted": deleted}
         return urlencode([(name, value) for name, value in {**params, **changes}.items() if value])
 
 
-def read_query(kind: Kind, values: Mapping[str, list[str]], default_size: int) -> ListQuery:
-    """Return the query that ``values`` (parameter name to its texts) hold; invalid or repeated ones are ignored."""
-    once = only_once(values)
+def read_query(
+    kind: Kind, values: Mapping[str, list[str]], default_size: int, due_days: int = VERIFY_AFTER.usual
+) -> ListQuery:
+    """Return the query that ``values`` (parameter name to its texts) hold; invalid or repeated ones are ignored.
+
+    ``due_days`` are those after which a record of the kind is due to be verified again.
+    """
+    once = single_values(values)
     filters = {name: once[name].strip() for name in filter_names(kind) if once.get(name, "").strip()}
     if filters.get(MISSING) not in kind.filters:
         filters.pop(MISSING, None)
+    for name in verification.FILTERS:
+        if not verification.is_valid(name, filters.get(name, "")):
+            filters.pop(name, None)
+    for name, valid in ((LINK_STATE, list(LinkState)), (VALIDITY, list(validity.STATES)), (OTHER_PLACE, [YES])):
+        if filters.get(name) not in valid:
+            filters.pop(name, None)
     return replace(
         read_page(values, default_size),
         q=once.get("q", "").strip(),
         filters=filters,
         sort=_sort(kind, once.get("sort", "")),
+        due_days=due_days,
+        columns=",".join(valid_columns(kind, once.get("columns", ""))),
         deleted=once.get("deleted") == "1" and can_restore(kind),
     )
 
 
 def read_page(values: Mapping[str, list[str]], default_size: int) -> ListQuery:
     """Return a query of the page number and size alone, for lists without filters."""
-    once = only_once(values)
+    once = single_values(values)
     size = once.get("page_size", "")
     return ListQuery(
         page_no=once["page_no"] if _page_number(once.get("page_no", "")) else "",
@@ -74,27 +99,34 @@ def read_page(values: Mapping[str, list[str]], default_size: int) -> ListQuery:
     )
 
 
-def only_once(values: Mapping[str, list[str]]) -> dict[str, str]:
+def single_values(values: Mapping[str, list[str]]) -> dict[str, str]:
     """Return the parameters that were sent exactly once; a repeated parameter counts as invalid."""
-    return {name: texts[0] for name, texts in values.items() if len(texts) == 1}
+    return {name: sent[0] for name, sent in values.items() if len(sent) == 1}
 
 
-def usual_size(request: Request) -> int:
+def default_page_size(request: Request) -> int:
     """Return the page size for URLs without one: the user's preference, else the setting."""
-    return int(request.identity.preferences.get("page_size") or request.registry["settings"].page_size)
+    return int(request.user.preferences.get("page_size") or request.registry["settings"].page_size)
 
 
-def of_request(kind: Kind, request: Request) -> ListQuery:
+def due_days(request: Request, kind: Kind) -> int:
+    """Return the days after which a record of a kind is due to be verified again, by the ini."""
+    days: int = request.registry["settings"].verify_after_days.of(kind.name)
+    return days
+
+
+def query_from_request(kind: Kind, request: Request) -> ListQuery:
     """Return the list query of a request's URL (of a list, or of an edit link, which carries it beside ``key``)."""
-    return read_query(kind, request.GET.dict_of_lists(), usual_size(request))
+    values = request.GET.dict_of_lists()
+    return read_query(kind, values, default_page_size(request), due_days(request, kind))
 
 
-def of_state(kind: Kind, state: str, default_size: int) -> ListQuery:
+def query_from_state(kind: Kind, state: str, default_size: int, due_days: int = VERIFY_AFTER.usual) -> ListQuery:
     """Return the query of a form's ``list_state``, a query string; unknown parameters are ignored."""
     values: dict[str, list[str]] = {}
     for name, value in parse_qsl(state[:STATE_MAX].removeprefix("?"), errors="replace"):
         values.setdefault(name, []).append(value)
-    return read_query(kind, values, default_size)
+    return read_query(kind, values, default_size, due_days)
 
 
 def can_restore(kind: Kind) -> bool:
@@ -104,36 +136,51 @@ def can_restore(kind: Kind) -> bool:
 
 def filter_names(kind: Kind) -> list[str]:
     """Return the names of the parameters that filter a kind's list."""
-    return [*kind.filters, "airport_name", "airport_code", *choices(kind), *ranges(kind), MISSING]
+    own = (*kind.filters, "airport_name", "airport_code", *choice_fields(kind), *range_fields(kind))
+    checks = [LINK_STATE] if link_fields(kind) else []
+    return [*own, VALIDITY, MISSING, *verification.FILTERS, *kind.marks, *checks, BATCH]
 
 
-def choices(kind: Kind) -> list[str]:
-    """Return the names of the fields that are filtered by one of their choices, by exact value."""
-    return [name for name, node in kind.fields.items() if node.filter_control == "select"]
+def row_names(kind: Kind) -> list[str]:
+    """Return the names of the values of a list's row."""
+    return ["id", *kind.fields, *FURTHER, *kind.marks]
 
 
-def ranges(kind: Kind) -> list[str]:
-    """Return the names of the fields that are filtered by range."""
-    return [name for name, node in kind.fields.items() if node.filter_control == "range"]
+def valid_columns(kind: Kind, text: str) -> list[str]:
+    """Return the columns that ``text`` names, separated by commas, without unknown and repeated ones."""
+    return [name for name in dict.fromkeys(text.split(",")) if name in (*kind.columns, *kind.optional_columns)]
 
 
-def sortable(kind: Kind) -> list[str]:
+def shown_names(request: Request, kind: Kind, query: ListQuery) -> list[str]:
+    """Return the columns that the query names, else those that the user has chosen, else the kind's; in order."""
+    chosen = query.columns or request.user.preferences.get(f"columns.{kind.name}", "")
+    return valid_columns(kind, chosen) or _not_hidden(request, kind)
+
+
+def _not_hidden(request: Request, kind: Kind) -> list[str]:
+    """Return the columns of a user who chose them before they had an order; else the kind's."""
+    hidden = request.user.preferences.get(f"hidden.{kind.name}", "").split(",")
+    shown = [name for name in kind.columns if name not in hidden]
+    return [*(shown or kind.columns), *(name for name in kind.optional_columns if f"+{name}" in hidden)]
+
+
+def sortable_columns(kind: Kind) -> list[str]:
     """Return the columns that a list can be sorted by."""
-    return ["id", *kind.fields, *FURTHER]
+    return [name for name in row_names(kind) if name not in UNSORTED]
 
 
 def _sort(kind: Kind, text: str) -> str:
     """Return ``text`` if it is a valid sort, else ""."""
     name = text.removeprefix("-")
     name = "id" if name == "DT_RowId" else name
-    return ("-" if text.startswith("-") else "") + name if name in sortable(kind) else ""
+    return ("-" if text.startswith("-") else "") + name if name in sortable_columns(kind) else ""
 
 
 def _page_number(text: str) -> bool:
-    return text == LAST or (bounded(text) or 0) > 0
+    return text == LAST or (parse_capped_int(text) or 0) > 0
 
 
-def bounded(text: str) -> int | None:
+def parse_capped_int(text: str) -> int | None:
     """Return the number of ASCII digits in ``text``, at most NUMBER_MAX; None for any other text."""
     if not (text.isascii() and text.isdigit()):
         return None
@@ -141,15 +188,15 @@ def bounded(text: str) -> int | None:
     return min(int(digits[:10] or 0), NUMBER_MAX)
 
 
-def number(text: str) -> int | None:
+def parse_int(text: str) -> int | None:
     """Return the number of at most nine ASCII digits, else None."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+    return parse_number(text, 9)
 
 
 def page_numbers(query: ListQuery, count: int) -> tuple[int, int]:
     """Return the number of the page to show (the last one if the query's is beyond the end) and of the last page."""
     last = max(1, -(-count // query.page_size))
-    return last if query.page_no == LAST else min(bounded(query.page_no) or 1, last), last
+    return last if query.page_no == LAST else min(parse_capped_int(query.page_no) or 1, last), last
 
 
 # DataTables
@@ -164,18 +211,18 @@ class Slice:
     length: int
 
 
-def read_slice(sent: Mapping[str, list[str]], query: ListQuery) -> Slice:
+def read_slice(params: Mapping[str, list[str]], query: ListQuery) -> Slice:
     """Return the slice of a DataTables request; ``page_no`` and ``page_size`` are the defaults of start and length."""
-    values = only_once(sent)
+    values = single_values(params)
     length = query.page_size
     if values.get("length") == "-1":
         length = max(PAGE_SIZES)
     else:
-        length = min(bounded(values.get("length", "")) or length, max(PAGE_SIZES))
-    start = bounded(values.get("start", ""))
+        length = min(parse_capped_int(values.get("length", "")) or length, max(PAGE_SIZES))
+    start = parse_capped_int(values.get("start", ""))
     if start is None:
-        start = ((bounded(query.page_no) or 1) - 1) * length
-    return Slice(number(values.get("draw", "")) or 0, min(start, NUMBER_MAX), length)
+        start = ((parse_capped_int(query.page_no) or 1) - 1) * length
+    return Slice(parse_int(values.get("draw", "")) or 0, min(start, NUMBER_MAX), length)
 
 
 def with_datatables(kind: Kind, query: ListQuery, values: Mapping[str, str]) -> ListQuery:
@@ -185,7 +232,7 @@ def with_datatables(kind: Kind, query: ListQuery, values: Mapping[str, str]) -> 
 
 def _order(kind: Kind, values: Mapping[str, str]) -> str:
     """Return DataTables' order as a ``sort``; "" if it is invalid."""
-    index = number(values.get("order[0][column]", ""))
+    index = parse_int(values.get("order[0][column]", ""))
     name = values.get("order[0][name]") or values.get(f"columns[{index}][data]", "")
     direction = values.get("order[0][dir]", "asc").lower()
     if direction not in ("asc", "desc") or name.startswith("-"):

@@ -5,18 +5,20 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, Result, Row, Select, Table, Text, any_, bindparam, func, select
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, Result, Table, Text, any_, bindparam, func, select
 from sqlalchemy.orm import Session
 
+from groundtransport.db import AnyRow, AnySelect
 from groundtransport.db.statement_cache import cached_statement
 from groundtransport.indexes import spec_of
 from groundtransport.records.kind import Kind
 from groundtransport.records.list import counters
 from groundtransport.records.list.order import Order
-from groundtransport.records.list.query import DELETION, ListQuery, sortable
+from groundtransport.records.list.query import DELETION, ListQuery, row_names
 from groundtransport.records.search.predicates import group_conditions
 from groundtransport.records.search.terms import Criteria, parse_criteria
 from groundtransport.records.search.time_limit import Budget
+from groundtransport.records.validity import with_state
 
 
 class ListReader:
@@ -26,9 +28,14 @@ class ListReader:
         self.dbsession, self.kind, self.query = dbsession, kind, query
         self.table: Table = kind.model.__table__
         self.order = Order.of(kind, query)
-        self.names, self.columns = _shown_columns(kind, deleted=query.deleted)
+        self.names = [*row_names(kind), *(DELETION if query.deleted else ())]
         self.budget = Budget(dbsession)
         self.criteria = parse_criteria(kind, query) if query.is_filtered else Criteria()
+
+    @cached_property
+    def columns(self) -> list[Any]:
+        """The columns of a row."""
+        return [self.table.c[name] for name in self.names]
 
     @cached_property
     def scope(self) -> list[ColumnElement[bool]]:
@@ -45,6 +52,7 @@ class ListReader:
 
     @cached_property
     def is_sqlite(self) -> bool:
+        """True if the database is SQLite."""
         return self.dbsession.get_bind().dialect.name == "sqlite"
 
     @property
@@ -54,51 +62,43 @@ class ListReader:
         return spec.counted_by if spec else None
 
     def run(
-        self, name: str, make: Callable[[], Select[Any]], *shape: Hashable, **values: Any
+        self, name: str, make: Callable[[], AnySelect], *shape: Hashable, **values: object
     ) -> Result[*tuple[Any, ...]]:
         """Execute a cached statement with ``values``; ``make`` builds it for a new name, query shape and ``shape``."""
         criteria = self.criteria
-        key = (name, self.table, self.is_sqlite, self.query.deleted, criteria.matches, tuple(criteria.groups), *shape)
+        key = (name, self.table, self.is_sqlite, self.query.deleted, criteria.shape, *shape)
         return self.dbsession.execute(cached_statement(key, make), {**criteria.values, **values})
 
     def total(self) -> int:
         """Return the number of live (or deleted) records of the kind."""
         return counters.total(self.dbsession, self.kind, deleted=self.query.deleted)
 
-    def select_by_ids(self, ids: Select[Any]) -> Select[Any]:
-        """Return the statement of the rows whose ids the subquery ``ids`` selects."""
-        return select(*self.columns).where(self.table.c.id.in_(ids))
+    def extrapolate(self, number: int, lowest: int) -> int:
+        """Return an estimate of the matches, of which ``number`` have an id of ``lowest`` or more."""
 
-    def by_ids(self, ids: Sequence[int]) -> list[Row[Any]]:
-        """Return the rows with these ids, in that order; ids without a record are left out."""
+        def make() -> AnySelect:  # two subqueries: SQLite would read the whole table for both at once
+            ids = self.table.c.id
+            return select(select(func.min(ids)).scalar_subquery(), select(func.max(ids)).scalar_subquery())
+
+        first, last = self.run("span", make).one()
+        return int(number * (last - first + 1) // (last - lowest + 1))
+
+    def by_ids(self, ids: Sequence[int]) -> list[dict[str, object]]:
+        """Return the rows with these ids, in that order, as ``to_dicts`` does; ids without a record are left out."""
         if not ids:
             return []
-        rows = self.run("by ids", lambda: select(*self.columns).where(self.id_in_param()), ids=self.ids_value(ids))
-        by_id = {row.id: row for row in rows}
-        return [by_id[number] for number in ids if number in by_id]
+        value = json.dumps(list(ids)) if self.is_sqlite else list(ids)
+        rows = self.run("by ids", lambda: select(*self.columns).where(self._id_in_param()), ids=value)
+        by_id = {row.id: row for row in rows.all()}
+        return self.to_dicts(by_id[number] for number in ids if number in by_id)
 
-    def ids_value(self, ids: Sequence[int]) -> Any:
-        """Return the value of the bind parameter ``ids`` of ``id_in_param``."""
-        return json.dumps(list(ids)) if self.is_sqlite else list(ids)
-
-    def id_in_param(self) -> ColumnElement[bool]:
+    def _id_in_param(self) -> ColumnElement[bool]:
         """Return the condition that the id is in the bind parameter ``ids``, which is one parameter for any number."""
         if self.is_sqlite:
             each = func.json_each(bindparam("ids", type_=Text())).table_valued("value")
             return self.table.c.id.in_(select(each.c.value))
         return self.table.c.id == any_(bindparam("ids", type_=ARRAY(BigInteger())))
 
-    def to_dicts(self, rows: Iterable[Row[Any]]) -> list[dict[str, Any]]:
-        """Return rows as dictionaries of ``id``, the kind's fields and FURTHER."""
-        names = self.names
-        return [dict(zip(names, row, strict=False)) for row in rows]
-
-
-def _shown_columns(kind: Kind, *, deleted: bool) -> tuple[list[str], list[Any]]:
-    """Return the names and the columns of a row of the list."""
-
-    def make() -> tuple[list[str], list[Any]]:
-        names = [*sortable(kind), *(DELETION if deleted else ())]
-        return names, [kind.model.__table__.c[name] for name in names]
-
-    return cached_statement(("shown", kind.table, deleted), make)
+    def to_dicts(self, rows: Iterable[AnyRow]) -> list[dict[str, object]]:
+        """Return rows as dictionaries of ``id``, the kind's fields, FURTHER and ``validity``."""
+        return [with_state(dict(zip(self.names, row, strict=True))) for row in rows]

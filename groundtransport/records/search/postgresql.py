@@ -1,151 +1,71 @@
-"""Search on PostgreSQL: few matches by the trigram index (pg_trgm), many by walks, as the planner estimates."""
+"""PostgreSQL's full-text index: GIN with pg_trgm, which returns no row before it has found all matches."""
 
-from functools import partial
-from typing import Any
+from functools import cached_property
 
-from sqlalchemy import ColumnElement, Row, Select, and_, bindparam, case, func, or_, select, true
-from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy import Text, bindparam, func, select
+from sqlalchemy.dialects.postgresql import ARRAY
 
+from groundtransport.db import AnySelect
 from groundtransport.records.list.order import Order
-from groundtransport.records.list.window import ListResult, Window
-from groundtransport.records.search import result_cache
-from groundtransport.records.search.base import EXACT_MAX
-from groundtransport.records.search.estimates import ESTIMATED_FEW, EstimatingSearch
+from groundtransport.records.list.reader import ListReader
+from groundtransport.records.list.window import EXACT_MAX
 from groundtransport.records.search.predicates import contains_param, phone_conditions, text_conditions
-from groundtransport.records.search.terms import airport_token, param_values, selective_trigrams
-from groundtransport.records.search.time_limit import OutOfTime
+from groundtransport.records.search.terms import like_pattern, param_values
 from groundtransport.text import MARK
 
-IDS_MAX = 4_000  # matches whose ids are cached; of more, their number
-Shape = tuple[tuple[int, ...], ...]  # the number of trigrams of each spelling of each term
 
+class TrigramIndex:
+    """The records that the trigram index gives for a query's terms, as many as the planner estimates."""
 
-class PostgreSQLSearch(EstimatingSearch):
-    """A GIN index returns no row before it has found all matches: few are sorted, many are walked to."""
+    is_by_trigram = False  # each term is queried as a whole
+    few = EXACT_MAX * 3 // 2  # an estimate up to here may stand for at most EXACT_MAX matches
 
-    number: int | None = None  # of matches, once the index was queried for all of them
+    def __init__(self, reader: ListReader) -> None:
+        self.reader, self.criteria, self.table = reader, reader.criteria, reader.table
 
-    def find(self, window: Window) -> ListResult:
-        number = self._recall_number()
-        if number is not None:
-            return self.result(window, self.fetch_many(window, number), number, is_estimate=False)
-        self.load_facts()
-        if not (self.prefilter or self.is_indexed):
-            return self.find_by_scan(window)
-        if self.is_of_fields and self.estimated > ESTIMATED_FEW:
-            self.estimated = self.sampled()
-        if self.estimated > ESTIMATED_FEW and self.total > 2 * EXACT_MAX:
-            rows = self.fetch_many(window, self.estimated)
-            if self.number is None:
-                return self.result(window, rows, max(self.estimated, len(rows)), is_estimate=True)
-            return self.result(window, rows, self.number, is_estimate=False)
-        try:
-            rows = self.fetch_sorted(window)
-        except OutOfTime:
-            self.truncated = True
-            self.reader.budget.close()  # walks are planned for their length
-            rows = self.rescue_rows(window)
-            return self.result(window, rows, max(self.estimated, len(rows)), is_estimate=True)
-        return self.result(window, rows, self.number or 0, is_estimate=False)
+    @property
+    def is_usable(self) -> bool:
+        """True if any term has trigrams, which consist of letters and digits alone.
 
-    def _recall_number(self) -> int | None:
-        """Return the cached number of matches, if no record has changed since."""
-        cached = result_cache.recall_number(self.reader)
-        if cached is None:
-            return None
-        self.total = cached.state[1]
-        return cached.number if result_cache.current_state(self.reader) == cached.state else None
+        For other terms PostgreSQL would read the whole index, for seconds that no time limit interrupts.
+        """
+        return any(any(map(str.isalnum, text)) for text in self._texts)
 
-    def fetch_sorted(self, window: Window) -> list[Row[Any]]:
-        """Return rows by the index, set ``number``, and cache the matches; raise OutOfTime."""
-        order, start = self.order_of(window), 0 if window.at_end else window.start
-        prefilter_values = self.prefilter.values if self.prefilter else {}
-        values = {"length": window.length, "offset": start, **self._token_values(), **prefilter_values}
-        shape: Shape = ()
-        if airport_token(self.criteria) or len(self.criteria.terms) > 1:
-            shape, trigrams = self._trigrams()
-            values |= trigrams
-        # The plan of a prefilter depends on how rare its values are.
-        with self.reader.budget.limit(custom_plans=bool(self.prefilter)):
-            key = (order.shape, shape, bool(self.criteria.terms), tuple(prefilter_values))
-            rows = self.reader.run("sorted", partial(self._sorted, order, shape), *key, **values).all()
-        state, ids = result_cache.state_of(rows[0]), rows[0].ids or []
-        self.number, self.total = int(rows[0].number), state[1]
-        if len(ids) == self.number:
-            result_cache.remember(self.reader, state, ids[::-1] if window.at_end else ids)
-        elif not self.prefilter:
-            result_cache.remember_number(self.reader, state, self.number, is_estimate=False)
-        return [row for row in rows if row.id is not None]
+    @cached_property
+    def _texts(self) -> list[str]:
+        """The texts that the index is queried for, a telephone number by its digits."""
+        return [*self._tokens, *(term[-1] for term in self.criteria.terms)]
 
-    def _sorted(self, order: Order, shape: Shape) -> Select[Any]:
-        """Return the statement of a page of all matches, their number, the state, and in the first row their ids."""
-        key = order.key.label("key")
-        matching = select(self.table.c.id, key).where(*self.reader.scope, *self._index_conditions(shape))
-        matches = matching.cte("found").prefix_with("MATERIALIZED")
-        sorted_ = select(matches.c.id, matches.c.key).order_by(*order.sorting(matches.c.key, matches.c.id))
-        page = sorted_.limit(bindparam("length")).offset(bindparam("offset")).subquery("page")
-        number = select(func.count().label("number")).select_from(matches).subquery("counted")
-        # Outer joins: the number is returned for an empty page, too.
-        joined = number.outerjoin(page, true()).outerjoin(self.table, self.table.c.id == page.c.id)
-        columns: list[Any] = result_cache.state_columns(self.kind)
-        ids = select(func.array_agg(aggregate_order_by(matches.c.id, *order.sorting(matches.c.key, matches.c.id))))
-        first = sorted_.with_only_columns(matches.c.id).limit(1).offset(bindparam("offset")).scalar_subquery()
-        is_first = and_(number.c.number <= IDS_MAX, page.c.id == first)
-        columns.append(case((is_first, ids.scalar_subquery())).label("ids"))
-        rows = select(*self.reader.columns, number.c.number, *columns).select_from(joined)
-        return rows.order_by(*order.sorting(page.c.key, page.c.id))
+    @cached_property
+    def _tokens(self) -> list[str]:
+        """The ends of the facet tokens: many words begin like an airport, so the first trigrams are in most texts."""
+        return [token.removeprefix(MARK) for token in self.criteria.facet_tokens]
 
-    def _index_conditions(self, shape: Shape) -> list[ColumnElement[bool]]:
-        """Return all conditions on a row, those for the index to answer in its form."""
-        if self.prefilter:
-            passing = self.prefilter.conditions(self.table.c.search_text)
-            return [*passing, *self._token_conditions(indexed=False), *text_conditions(self.kind, self.criteria)]
-        is_indexed = bool(self.criteria.terms)
-        groups = self._token_conditions() if is_indexed or airport_token(self.criteria) else self.reader.groups
-        if shape:
-            return [*groups, *self._trigram_conditions(shape), *text_conditions(self.kind, self.criteria)]
-        phones = phone_conditions(self.kind, self.criteria) if is_indexed else []
-        return [*groups, *text_conditions(self.kind, self.criteria, indexed=is_indexed), *phones]
-
-    def _token_conditions(self, *, indexed: bool = True) -> list[ColumnElement[bool]]:
-        """Return the conditions by exact value, on facet tokens: by column, the planner takes any value for rare."""
-        airport = airport_token(self.criteria)
-        return [
-            contains_param(self.kind, f"token_{number}", indexed=indexed and token == airport)
-            for number, token in enumerate(self.criteria.facet_tokens)
-        ]
-
-    def _token_values(self) -> dict[str, str]:
-        """Return the bind parameters of ``_token_conditions``: the tokens' ends, as many words begin like airports."""
+    @cached_property
+    def values(self) -> dict[str, str]:
+        """The bind parameters of the statements."""
         values: dict[str, str] = {}
-        for number, token in enumerate(self.criteria.facet_tokens):
-            values |= param_values(f"token_{number}", token.removeprefix(MARK))
+        for number, token in enumerate(self._tokens):
+            values |= param_values(f"token_{number}", token)
         return values
 
-    def _trigrams(self) -> tuple[Shape, dict[str, str]]:
-        """Return the shape and the bind parameters of ``_trigram_conditions``.
+    def count(self) -> int:
+        """Return the planner's estimate of the number of records that the index gives."""
+        live = "deleted_at" if "deleted_at" in self.table.c else ""
+        patterns = bindparam("patterns", type_=ARRAY(Text()))
+        statement = select(func.record_estimate(self.table.name, live, patterns))
+        values = list(map(like_pattern, self._texts))
+        return int(self.reader.run("estimate", lambda: statement, patterns=values).scalar_one())
 
-        The index reads the list of every trigram that it is queried for: of several terms, the most selective one of
-        each will do.
+    def matching(self, order: Order) -> AnySelect:
+        """Return the statement of all matches; the conditions by exact value are on facet tokens, not on columns.
+
+        By column, the planner takes any airport for one of few records.
         """
-        shape: list[tuple[int, ...]] = []
-        values: dict[str, str] = {}
-        for number, term in enumerate(self.criteria.terms):
-            by_spelling = [selective_trigrams(spelling, 1) for spelling in term]
-            shape.append(tuple(map(len, by_spelling)))
-            for spelling, trigrams in enumerate(by_spelling):
-                for last, trigram in enumerate(trigrams):
-                    values |= param_values(f"trigram_{number}_{spelling}_{last}", trigram)
-        return tuple(shape), values
-
-    def _trigram_conditions(self, shape: Shape) -> list[ColumnElement[bool]]:
-        """Return for each term the condition that a text contains the trigrams of one of its spellings."""
-
-        def contains(number: int, spelling: int, count: int) -> ColumnElement[bool]:
-            names = (f"trigram_{number}_{spelling}_{last}" for last in range(count))
-            return and_(*(contains_param(self.kind, name, indexed=True) for name in names))
-
-        return [
-            or_(*(contains(number, spelling, count) for spelling, count in enumerate(counts)))
-            for number, counts in enumerate(shape)
+        kind, tokens = self.reader.kind, enumerate(self._tokens)
+        conditions = [
+            *(contains_param(kind, f"token_{number}", indexed=token[0].isalnum()) for number, token in tokens),
+            *text_conditions(kind, self.criteria, indexed=True),
+            *phone_conditions(kind, self.criteria),
         ]
+        return select(self.table.c.id, order.key.label("key")).where(*self.reader.scope, *conditions)

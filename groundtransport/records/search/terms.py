@@ -1,32 +1,39 @@
-"""The search text of a record, and the search criteria of a list query.
-
-The search text is one folded text, the same on both databases: ``airport name | filter 1 | ... | filter n | phone
-digits | facet tokens``, in the order of ``Kind.filters``, with a separator between the parts and another between the
-fields of one part; no term can match across either. The facet tokens stand for the airport code and for the values of
-the choice fields, so that the full-text index also answers conditions by exact value.
-"""
+"""The search criteria of a list query: its words and filters, as conditions on the search texts and the columns."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from groundtransport.records.kind import Kind
-from groundtransport.records.list.query import MISSING, TEXT_MAX, ListQuery, choices, ranges
-from groundtransport.text import FIELD, MARK, PART, digits, fold
+from groundtransport.events import Values
+from groundtransport.records import validity, verification
+from groundtransport.records.kind import Kind, choice_fields, range_fields, single_choice_fields
+from groundtransport.records.list.query import (
+    BATCH,
+    LINK_STATE,
+    MISSING,
+    TEXT_MAX,
+    ListQuery,
+)
+from groundtransport.records.model import OTHER_PLACE
+from groundtransport.records.search.search_text import facet_token, phones
+from groundtransport.records.telephone import digits_of, words_of
+from groundtransport.records.validity import VALIDITY
+from groundtransport.text import MARK, fold, plain
 
 TERMS_MAX = 16  # terms that the full-text index is queried for, the longest first; the text conditions cover all
-PHONE_MIN = 7  # characters that make a telephone number selective
 TRIGRAM = 3  # characters of the index entries: shorter terms need a scan of the texts
-_PHONE = re.compile(r"[0-9+()./-]*[0-9][0-9+()./-]*", re.ASCII)
 
 
 class TermMatch(NamedTuple):
     """How a search term or a filter is matched.
 
     ``mode`` is "word" (anywhere), "number" (anywhere, or its digits among the phones), "filter" (in the part of
-    ``filter_name``), "phone" (the same, or its digits among the phones), "empty" (the filter's fields are NULL), or
-    "from" or "to" (the field called ``filter_name`` is at least, or at most, the bound value).
+    ``filter_name``), "phone" (the same, or its digits among the phones), "empty" (the filter's fields are NULL),
+    "from" or "to" (the field called ``filter_name`` is at least, or at most, the bound value), "unset" (it is NULL),
+    "before" or "since" (it is NULL, or less than the bound value, or at least that), "batch" (the activity log has an
+    entry of the batch), "link" (the check of a link ended in the state ``filter_name``) or "marked" (the column
+    ``filter_name`` is true).
     ``is_indexed`` is True if the text is long enough for the full-text index.
     """
 
@@ -36,29 +43,6 @@ class TermMatch(NamedTuple):
 
 
 SHORT_WORD = TermMatch("word", "")
-
-
-def search_text(kind: Kind, values: Mapping[str, Any]) -> str:
-    """Return the ``search_text`` of a record with these values (its fields and ``airport_code``)."""
-    parts = [fold(values["airport_name"])]
-    for fields in kind.filters.values():
-        parts.append(FIELD.join(fold(kind.fields[name].search_text(values.get(name))) for name in fields))
-    parts.append(FIELD.join(digits(fold(kind.fields[name].search_text(values.get(name)))) for name in phones(kind)))
-    tokens = [fold(values["airport_code"]), *_facet_tokens(kind, values)]
-    parts.append(MARK + "".join(token + MARK for token in tokens if token))
-    return PART.join(parts)
-
-
-def _facet_tokens(kind: Kind, values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the facet token of each choice that a record holds."""
-    for name in choices(kind):
-        yield from (_facet_token(kind, name, code) for code in kind.fields[name].codes(values.get(name)))
-
-
-def _facet_token(kind: Kind, name: str, code: str) -> str:
-    """Return two control characters, which no term can contain, for a choice of a field; "" for any other code."""
-    codes = [known for known, _ in kind.fields[name].choices]
-    return chr(1 + choices(kind).index(name)) + chr(1 + codes.index(code)) if code in codes else ""
 
 
 @dataclass(frozen=True)
@@ -73,11 +57,9 @@ class Criteria:
 
     terms: tuple[tuple[str, ...], ...] = ()
     matches: tuple[TermMatch, ...] = ()
-    values: Mapping[str, Any] = field(default_factory=dict)
-    groups: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, object] = field(default_factory=dict)
+    groups: Values = field(default_factory=dict)
     facet_tokens: tuple[str, ...] = ()  # of ``groups``
-    estimate_texts: tuple[str, ...] = ()  # texts for the planner's estimate
-    short_words: tuple[str, ...] = ()  # words shorter than the index entries
     is_exact: bool = True
     is_impossible: bool = False
 
@@ -85,6 +67,11 @@ class Criteria:
     def is_empty(self) -> bool:
         """Return True if every row matches: there are no criteria, or texts that fold to nothing, as accents do."""
         return not (self.matches or self.groups or self.is_impossible)
+
+    @property
+    def shape(self) -> tuple[Hashable, ...]:
+        """The part of a statement cache key that stands for these criteria."""
+        return self.matches, tuple(self.groups), self.is_exact
 
     def is_counted(self, counted_by: str | None) -> bool:
         """Return True if the counters hold the number of matches; ``counted_by`` is the choice that they count."""
@@ -98,10 +85,23 @@ def parse_criteria(kind: Kind, query: ListQuery) -> Criteria:
     tokens = tuple(MARK + token + MARK for _, _, token in groups)
     if query.too_long or any(not token for _, _, token in groups):
         return Criteria(is_impossible=True)
-    terms = [_word_term(word) for word in _words(query.q)]
+    terms = [_word_term(word, number) for word, number in words_of(query.q).items()]
     for name, text in query.filters.items():
-        if name in ranges(kind):
+        if name in range_fields(kind):
             terms += _range_terms(kind, name, text)
+        elif name in choice_fields(kind) and not _is_group(kind, name):
+            terms.append(_held_choice_term(kind, name, text))
+        elif name in verification.FILTERS:
+            mode, bound = verification.match_of(name, text, query.due_days)
+            terms.append(_Term(TermMatch(mode, "verified_at"), bound=bound))
+        elif name == VALIDITY:
+            terms += [_Term(TermMatch(mode, column), bound=day) for mode, column, day in validity.bounds_of(text)]
+        elif name == BATCH:
+            terms.append(_Term(TermMatch("batch", ""), bound=plain(text)))
+        elif name == LINK_STATE:
+            terms.append(_Term(TermMatch("link", text)))
+        elif name == OTHER_PLACE:
+            terms.append(_Term(TermMatch("marked", name)))
         elif not _is_group(kind, name):
             terms.append(_Term(TermMatch("empty", text)) if name == MISSING else _filter_term(kind, name, text))
     spellings = [term.spellings for term in terms if term.spellings]
@@ -109,19 +109,11 @@ def parse_criteria(kind: Kind, query: ListQuery) -> Criteria:
         terms=tuple(sorted(spellings, key=lambda each: -len(min(each, key=len)))[:TERMS_MAX]),
         matches=tuple(term.match for term in terms),
         values={**_values(terms), **{f"of_{name}": _lowered(value) for name, value in by_column.items()}},
-        estimate_texts=(*tokens, *(term.digits or term.text for term in terms if term.text)),
         groups=by_column,
         facet_tokens=tokens,
-        short_words=tuple(term.text for term in terms if term.is_exact and not term.spellings),
         is_exact=all(term.is_exact and bool(term.spellings) for term in terms) and len(spellings) <= TERMS_MAX,
         is_impossible=any(term.is_impossible for term in terms),
     )
-
-
-def with_short_word_terms(criteria: Criteria, terms: list[tuple[str, ...]]) -> Criteria:
-    """Return the criteria with index terms in place of the short words: the trigrams that begin with each."""
-    is_exact = all(match.mode == "word" for match in criteria.matches) and len(criteria.terms) < TERMS_MAX
-    return replace(criteria, terms=(*criteria.terms, *terms), short_words=(), is_exact=is_exact)
 
 
 @dataclass(frozen=True)
@@ -134,11 +126,11 @@ class _Term:
     spellings: tuple[str, ...] = ()
     is_exact: bool = False
     is_impossible: bool = False
-    bound: Any = None  # the value of one end of a range
+    bound: object = None  # the value of one end of a range
 
 
-def _values(terms: Iterable[_Term]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def _values(terms: Iterable[_Term]) -> dict[str, object]:
+    values: dict[str, object] = {}
     for number, term in enumerate(terms):
         values |= param_values(f"text_{number}", term.text)
         if term.bound is not None:
@@ -149,7 +141,16 @@ def _values(terms: Iterable[_Term]) -> dict[str, Any]:
 
 
 def _is_group(kind: Kind, name: str) -> bool:
-    return name == "airport_code" or name in choices(kind)
+    return name == "airport_code" or name in single_choice_fields(kind)
+
+
+def _held_choice_term(kind: Kind, name: str, text: str) -> _Term:
+    """Return the term of a filter by one of several choices that a record can hold: its facet token."""
+    token = facet_token(kind, name, text.casefold())
+    if not token:
+        return _Term(SHORT_WORD, is_impossible=True)
+    marked = MARK + token + MARK  # not ``is_indexed``: for PostgreSQL's index it has no trigrams
+    return _Term(SHORT_WORD, marked, spellings=(marked,), is_exact=True)
 
 
 def _range_terms(kind: Kind, name: str, text: str) -> list[_Term]:
@@ -161,33 +162,18 @@ def _range_terms(kind: Kind, name: str, text: str) -> list[_Term]:
     return [_Term(TermMatch(mode, name), bound=bound) for mode, bound in pairs if bound is not None]
 
 
-def _lowered(value: Any) -> Any:
+def _lowered(value: object) -> object:
     """Return a value in the form of the index of its column's sort."""
     return value.lower() if isinstance(value, str) else value
 
 
-def _group(kind: Kind, name: str, text: str) -> tuple[str, Any, str]:
+def _group(kind: Kind, name: str, text: str) -> tuple[str, object, str]:
     """Return the column, the stored value and the facet token of a filter by exact value; token "" if invalid."""
     if name == "airport_code":
         code = text.upper()
         return name, code, fold(code) if code.isascii() and code.isalnum() and len(code) == 3 else ""
     choice = text.casefold()
-    return name, kind.fields[name].filter_value(choice), _facet_token(kind, name, choice)
-
-
-def airport_token(criteria: Criteria) -> str:
-    """Return the facet token of the airport, the only one with letters for PostgreSQL's index; "" without one."""
-    return next((token for token in criteria.facet_tokens if token.strip(MARK).isalnum()), "")
-
-
-def selective_trigrams(term: str, number: int) -> list[str]:
-    """Return the first trigram of a term, and the last one if ``number`` is 2: a candidate's text contains these.
-
-    A telephone number is returned whole, as its trigrams are in many other numbers.
-    """
-    if _PHONE.fullmatch(term) and len(term) >= PHONE_MIN:
-        return [term]
-    return list(dict.fromkeys((term[:TRIGRAM], term[-TRIGRAM:])))[:number]
+    return name, kind.fields[name].filter_value(choice), facet_token(kind, name, choice)
 
 
 def like_pattern(text: str) -> str:
@@ -200,30 +186,17 @@ def param_values(name: str, text: str) -> dict[str, str]:
     return {name: text, f"{name}_like": like_pattern(text)}
 
 
-def _words(text: str) -> list[str]:
-    """Return the distinct words to search for, without words that are part of another."""
-    words = dict.fromkeys(fold(text).split())
-    wholes = [word for word in words if not _is_number(word)]
-    return [word for word in words if not any(word in whole != word for whole in wholes)]
-
-
-def _is_number(word: str) -> bool:
-    """Return True if a word may be a telephone number in another spelling; bare digits match the text as they are."""
-    return bool(_PHONE.fullmatch(word)) and not word.isdigit()
-
-
-def _word_term(word: str) -> _Term:
-    if not _is_number(word):
+def _word_term(word: str, number: str) -> _Term:
+    if not number:
         spellings = _spellings(word)
         return _Term(TermMatch("word", "", bool(spellings)), word, "", spellings, is_exact=True)
-    number = digits(word)
     spellings = _spellings(word, number)
     return _Term(TermMatch("number", "", bool(spellings)), word, number, spellings)
 
 
-def _spellings(*texts: str) -> tuple[str, ...]:
-    """Return the texts, or () if one of them is too short for the index."""
-    return texts if all(len(text) >= TRIGRAM for text in texts) else ()
+def _spellings(*spellings: str) -> tuple[str, ...]:
+    """Return the spellings, or () if one of them is too short for the index."""
+    return spellings if all(len(text) >= TRIGRAM for text in spellings) else ()
 
 
 def _filter_term(kind: Kind, name: str, text: str) -> _Term:
@@ -232,14 +205,8 @@ def _filter_term(kind: Kind, name: str, text: str) -> _Term:
     if len(folded) > TEXT_MAX:
         return _Term(TermMatch("filter", name), is_impossible=True)
     looks_in_phones = set(kind.filters.get(name, ())) & set(phones(kind))
-    if looks_in_phones and _PHONE.fullmatch(folded.replace(" ", "")):
-        number = digits(folded)
+    if looks_in_phones and (number := digits_of(folded)):
         spellings = _spellings(folded, number)
         return _Term(TermMatch("phone", name, bool(spellings)), folded, number, spellings)
     spellings = _spellings(folded)
     return _Term(TermMatch("filter", name, bool(spellings)), folded, "", spellings)
-
-
-def phones(kind: Kind) -> Iterable[str]:
-    """Return the names of the fields whose digits make the part of telephone numbers."""
-    return [name for name, node in kind.fields.items() if node.searches_digits]

@@ -7,11 +7,11 @@ from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 from psycopg.errors import QueryCanceled
-from sqlalchemy import Connection, String, bindparam, false, func, select
+from sqlalchemy import Connection, String, bindparam, func, select
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from groundtransport.db import STATEMENT
+from groundtransport.db import database_timeout, is_pooled
 
 SEARCH_SECONDS = 2.0
 EXTRA_SECONDS = 0.5  # to find at least some rows after the limit
@@ -39,6 +39,7 @@ class Budget:
 
     @property
     def is_over(self) -> bool:
+        """True if the deadline has passed."""
         return time.monotonic() >= self.deadline
 
     def extend(self) -> None:
@@ -46,33 +47,35 @@ class Budget:
         self.deadline = time.monotonic() + EXTRA_SECONDS
 
     @contextmanager
-    def limit(self, *, usual: bool = False, custom_plans: bool = False) -> Iterator[None]:
+    def limit(self, *, usual: bool = False) -> Iterator[None]:
         """Stop the statements inside at the deadline, and raise OutOfTime then.
 
-        On PostgreSQL, ``usual`` keeps the connection's own limit, STATEMENT, for statements that are hardly ever slow,
-        and ``custom_plans`` plans each execution for its values (plan_cache_mode).
+        On PostgreSQL, ``usual`` keeps the connection's own limit for statements that are hardly ever slow.
         """
         connection = self.dbsession.connection()
         try:
             if connection.dialect.name == "postgresql":
                 if not usual:
-                    self._set_limit(connection, custom_plans=custom_plans)
+                    self._set_limit(connection)
                 yield
             else:
                 with self._watch(connection):
                     yield
         except DBAPIError as error:
             if _was_stopped(error.orig):
+                if is_pooled(connection.engine):
+                    self.dbsession.rollback()  # reads are in a transaction there, which the error has ended
                 raise OutOfTime from error
             raise
 
     def close(self) -> None:
-        """Restore PostgreSQL's usual limit and planning; call it at the end of every search."""
+        """Restore PostgreSQL's usual limit; call it at the end of every search."""
         if self.limited is None:
             return
         self.limited = None
         with suppress(SQLAlchemyError):  # a lost connection: its error is raised already
-            self.dbsession.connection().execute(_SET_LIMIT, {"limit": f"{STATEMENT}s", "plans": "auto"})
+            connection = self.dbsession.connection()
+            _execute_limit(connection, f"{database_timeout(connection.engine)}s")
 
     @contextmanager
     def _watch(self, connection: Connection) -> Iterator[None]:
@@ -84,25 +87,23 @@ class Budget:
         finally:
             driver.set_progress_handler(None, 0)
 
-    def set_by_statement(self) -> str:
-        """Return the value ``limit`` of a statement that selects SET_TIMEOUT, and so sets the limit itself."""
-        self.limited = max(0.01, self.deadline - time.monotonic())
-        return f"{int(self.limited * 1000)}ms"
-
-    def _set_limit(self, connection: Connection, *, custom_plans: bool) -> None:
+    def _set_limit(self, connection: Connection) -> None:
         """Set PostgreSQL's limit to the time left, unless it is about that already: it takes a round trip."""
-        left = max(0.01, self.deadline - time.monotonic())
-        if custom_plans or self.limited is None or not left <= self.limited <= left + SLACK_SECONDS:
-            plans = "force_custom_plan" if custom_plans else "auto"
-            connection.execute(_SET_LIMIT, {"limit": self.set_by_statement(), "plans": plans})
+        seconds_left = max(0.01, self.deadline - time.monotonic())
+        if self.limited is None or not seconds_left <= self.limited <= seconds_left + SLACK_SECONDS:
+            self.limited = seconds_left
+            _execute_limit(connection, f"{int(seconds_left * 1000)}ms")
 
 
-# Sets the limit of the statements that follow to the bind parameter ``limit``.
-SET_TIMEOUT = func.set_config("statement_timeout", bindparam("limit", type_=String()), false())
-_SET_LIMIT = select(SET_TIMEOUT, func.set_config("plan_cache_mode", bindparam("plans", type_=String()), false()))
+_SET_LIMIT = select(func.set_config("statement_timeout", bindparam("limit", type_=String()), bindparam("is_local")))
 
 
-def _was_stopped(error: Any) -> bool:
+def _execute_limit(connection: Connection, limit: str) -> None:
+    """Set the limit of the connection's statements; behind PgBouncer only until the transaction ends."""
+    connection.execute(_SET_LIMIT, {"limit": limit, "is_local": is_pooled(connection.engine)})
+
+
+def _was_stopped(error: object) -> bool:
     return isinstance(error, QueryCanceled) or (
         isinstance(error, sqlite3.OperationalError) and str(error) == "interrupted"
     )

@@ -1,0 +1,142 @@
+"""Keep the keys and the pairs of possible doubles in step with the records, many records at once."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session
+
+from groundtransport.airports import lookup
+from groundtransport.db import AnyRow, AnySelect
+from groundtransport.events import Values
+from groundtransport.records.duplicates import statements
+from groundtransport.records.duplicates.candidates import identifying
+from groundtransport.records.duplicates.keys import WEB, keys_of
+from groundtransport.records.duplicates.likeness import ROUTE, Company, Likeness, likeness, likeness_across
+from groundtransport.records.duplicates.models import ACROSS, OPEN
+from groundtransport.records.kind import Kind
+
+MOST = 5  # pairs that are proposed for a record when it changes, at its airport, and as many with other airports
+NEWEST = 20  # records that are compared because of one key
+AT_ONCE = 500  # records that are read by one query
+
+PairKey = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Change:
+    """The values of a record before and after a transaction; empty while it is not live."""
+
+    before: Values
+    after: Values
+
+
+@cache
+def compared_names(kind: Kind) -> tuple[str, ...]:
+    """Return the fields that decide which records are doubles of one."""
+    return tuple(name for name in (*identifying(kind), ROUTE, "source") if name in ("airport_id", *kind.fields))
+
+
+class PairKeeper:
+    """Keeps the keys and pairs of one kind, in the transaction of ``dbsession``."""
+
+    def __init__(self, dbsession: Session, kind: Kind) -> None:
+        self.dbsession, self.kind = dbsession, kind
+
+    def apply(self, changes: Mapping[int, Change]) -> None:
+        """Store what changes of records mean for their keys and pairs. A record's id is the key of its change."""
+        changed = {number: change for number, change in changes.items() if self._matters(change)}
+        old = {number: Company(self.kind, change.before) for number, change in changed.items() if change.before}
+        if old:
+            statements.drop_keys(self.dbsession, [(key, number) for number in old for key in keys_of(old[number])])
+            statements.drop_open_pairs(self.dbsession, self.kind.name, list(old))
+        live = {number: change.after for number, change in changed.items() if change.after}
+        if live:
+            self.add(live)
+
+    def add(self, records: Mapping[int, Values]) -> None:
+        """Add the keys of live records, and their pairs with others."""
+        companies = {number: Company(self.kind, values) for number, values in records.items()}
+        keys = {number: keys_of(company) for number, company in companies.items()}
+        shared = self._shared(keys)
+        statements.add_keys(self.dbsession, [(key, number) for number, own in keys.items() for key in own])
+        if shared:
+            companies |= self._companies({other for found in shared.values() for other in found} - companies.keys())
+            codes = {company.values["airport_code"] for company in companies.values()}
+            countries = lookup.countries(self.dbsession, codes)
+            pairs = {
+                key: pair
+                for number in shared
+                for key, pair in self._pairs(number, shared[number], companies, countries)
+            }
+            statements.add_pairs(self.dbsession, list(pairs.values()))
+
+    def _matters(self, change: Change) -> bool:
+        names = compared_names(self.kind)
+        return any(change.before.get(name) != change.after.get(name) for name in names)
+
+    def _shared(self, keys: Mapping[int, Mapping[int, str]]) -> dict[int, dict[int, bool]]:
+        """Return the other records that share a key with each one, and whether only these two share a web site."""
+        holders: dict[int, set[int]] = defaultdict(set)
+        for number, own in keys.items():
+            for key in own:
+                holders[key].add(number)
+        for key, number in statements.find_keys(self.dbsession, list(holders)):
+            holders[key].add(number)
+        newest = {key: sorted(ids, reverse=True)[: NEWEST + 1] for key, ids in holders.items() if len(ids) > 1}
+        shared: dict[int, dict[int, bool]] = {}
+        for number, own in keys.items():
+            for key, sort in own.items():
+                if key in newest:
+                    is_own_site = sort == WEB and len(newest[key]) == 2  # this record and another
+                    others = shared.setdefault(number, {})
+                    for other in [other for other in newest[key] if other != number][:NEWEST]:
+                        others[other] = is_own_site or others.get(other, False)
+        return shared
+
+    def _pairs(
+        self, number: int, found: Mapping[int, bool], companies: Mapping[int, Company], countries: Mapping[str, str]
+    ) -> Iterator[tuple[PairKey, tuple[object, ...]]]:
+        """Yield the pairs of a record with those that are most like it, the newest first among equals."""
+        alike: dict[int, list[tuple[int, int, tuple[str, ...]]]] = {OPEN: [], ACROSS: []}
+        for other, has_own_site in found.items():
+            if other in companies:
+                both, state = (companies[number], companies[other]), OPEN
+                if len({company.values["airport_id"] for company in both}) > 1:
+                    state = ACROSS
+                if result := _likeness(both, countries, state, has_own_site=has_own_site):
+                    alike[state].append((result.score, other, result.reasons))
+        code = companies[number].values["airport_code"]
+        for state, results in alike.items():
+            for score, other, reasons in sorted(results, reverse=True)[:MOST]:
+                first, second = sorted((number, other))
+                yield (first, second), (self.kind.name, first, second, code, state, score, ",".join(reasons))
+
+    def _companies(self, ids: Collection[int]) -> dict[int, Company]:
+        """Return live records by their ids."""
+        return {row.id: Company(self.kind, row._asdict()) for row in self._rows(sorted(ids))}
+
+    def _rows(self, ids: list[int]) -> Iterator[AnyRow]:
+        for start in range(0, len(ids), AT_ONCE):
+            yield from self.dbsession.execute(_by_ids(self.kind), {"ids": ids[start : start + AT_ONCE]})
+
+
+@cache
+def _by_ids(kind: Kind) -> AnySelect:
+    """Return the query of the live records with the ids of the parameter ``ids``."""
+    table = kind.model.__table__
+    names = dict.fromkeys(("id", "airport_code", *compared_names(kind)))
+    return select(*(table.c[name] for name in names)).where(
+        table.c.id.in_(bindparam("ids", expanding=True)), kind.model.is_live()
+    )
+
+
+def _likeness(
+    both: tuple[Company, Company], countries: Mapping[str, str], state: int, *, has_own_site: bool
+) -> Likeness | None:
+    one, other = (countries.get(company.values["airport_code"], "") for company in both)
+    if state == ACROSS:
+        return likeness_across(*both, (one, other))
+    return likeness(*both, one, has_own_site=has_own_site)

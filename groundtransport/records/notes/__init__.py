@@ -1,0 +1,1 @@
+"""Notes on a record: in its details, and on a page of their own."""
