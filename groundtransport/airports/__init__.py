@@ -1,10 +1,10 @@
 """Airports, their cities and states: tables, loading, search and views."""
 
-from typing import Any
-
 from pyramid.config import Configurator
 
 from groundtransport.airports.lookup import by_code
+from groundtransport.airports.models import Airport
+from groundtransport.request import Request
 
 
 def includeme(config: Configurator) -> None:
@@ -12,6 +12,6 @@ def includeme(config: Configurator) -> None:
     config.scan("groundtransport.airports")
 
 
-def _find_airport(request: Any, code: str) -> Any:
+def _find_airport(request: Request, code: str) -> Airport | None:
     """Return the airport of ``/admin/airports/<code>``; None if there is none."""
     return by_code(request.dbsession, code)

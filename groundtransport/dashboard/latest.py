@@ -1,11 +1,11 @@
 """The latest activity on the dashboard: the entries of a batch are shown as one."""
 
-from pyramid.request import Request
 from sqlalchemy import String, case, cast, func, select
 from sqlalchemy.orm import Session
 
 from groundtransport.audit.entries import ShownEntry, page_entries, rows
 from groundtransport.audit.models import AdminActivity
+from groundtransport.request import Request
 
 WINDOW = 10_000  # entries that are grouped; larger batches are counted up to here
 

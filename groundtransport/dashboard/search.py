@@ -3,15 +3,16 @@
 from dataclasses import dataclass
 from typing import Any
 
-from pyramid.request import Request
 from pyramid.view import view_config
 
+from groundtransport.events import Value
 from groundtransport.i18n import _
 from groundtransport.records.kind import Kind, label_of
 from groundtransport.records.list import pages
 from groundtransport.records.list.columns import too_long
-from groundtransport.records.list.query import ListQuery, only_once
+from groundtransport.records.list.query import ListQuery, single_values
 from groundtransport.records.urls import list_url, of_rows
+from groundtransport.request import Request
 from groundtransport.resources import Admin
 from groundtransport.security import Permission
 
@@ -34,7 +35,7 @@ class KindResult:
     """The matching records of a kind. ``url`` is its list with the same search."""
 
     kind: Kind
-    page: Any
+    page: object
     hits: list[Hit]
     url: str
 
@@ -46,9 +47,9 @@ class KindResult:
     permission=Permission.VIEW,
     renderer="groundtransport:dashboard/templates/search.jinja2",
 )
-def search(context: Admin, request: Request) -> dict[str, Any]:
+def search(context: Admin, request: Request) -> dict[str, object]:
     """Show the newest matching records of each kind; none if ``q`` is empty."""
-    q = only_once(request.GET.dict_of_lists()).get("q", "").strip()
+    q = single_values(request.GET.dict_of_lists()).get("q", "").strip()
     if ListQuery(q=q).too_long:
         request.response.status_int = 422
         return {"q": q, "results": [], "refusal": too_long(request, _("Search"))}
@@ -74,7 +75,7 @@ def _search(context: Admin, request: Request, kind: Kind, q: str) -> KindResult:
     return KindResult(kind, page, hits, list_url(request, kind, query.state()))
 
 
-def _details(kind: Kind, row: dict[str, Any]) -> list[str]:
+def _details(kind: Kind, row: dict[str, Value]) -> list[str]:
     """Return the values that identify a record besides its label: the list's columns, its place and its phone."""
     last = [name for name in (kind.place, kind.phone) if name]
     apart = {"airport_name", kind.label, *last}

@@ -41,10 +41,12 @@ class Weeks:
 
     @property
     def total(self) -> int:
+        """The number of changes in all weeks."""
         return sum(day.number or 0 for day in self.days)
 
     @property
     def most(self) -> int:
+        """The largest number of changes in a day."""
         return max(day.number or 0 for day in self.days)
 
     @property
