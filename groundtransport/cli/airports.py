@@ -1,17 +1,15 @@
 """``groundtransport airports``: refresh the list of airports, and add missing ones."""
 
 from pathlib import Path
-from typing import Any
 
 import click
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
-from groundtransport import db, kinds
-from groundtransport.airports import loading, lookup
+from groundtransport import db
+from groundtransport.airports import comparison, loading, lookup, source
 from groundtransport.airports.models import Airport
 from groundtransport.airports.states import country_name
 from groundtransport.cli.context import CommandContext, pass_command_context
+from groundtransport.cli.records_at import rename_records, report_records, withdrawn_codes
 
 
 @click.group()
@@ -30,30 +28,29 @@ def refresh(context: CommandContext, file: Path | None) -> None:
     """Update the airports to a newer list, and report records at airports that the list lacks."""
     context.check_migrated()
     try:
-        rows = list(loading.airports_of(file) if file else loading.packaged_airports())
-    except (loading.BadList, UnicodeDecodeError) as error:
+        rows = list(source.airports_of(file) if file else source.packaged_airports())
+    except (source.BadList, UnicodeDecodeError) as error:
         raise click.ClickException(str(error)) from error
     with db.transaction(context.engine) as dbsession:
         result = loading.refresh_airports(dbsession, rows)
-        loading.note_populations(dbsession)
+        loading.add_missing(dbsession)
+        loading.note_cities(dbsession, loading.geonames_cities())
         click.echo(f"{len(result.added)} added, {len(result.changed)} changed, {len(result.vanished)} vanished.")
         for code in withdrawn_codes(dbsession):
             report_records(dbsession, code)
+    rename_records(context)
 
 
-def withdrawn_codes(dbsession: Session) -> list[str]:
-    """Return the codes of the airports that the list lacks."""
-    return list(dbsession.scalars(select(Airport.code).where(Airport.withdrawn_at.is_not(None)).order_by(Airport.code)))
-
-
-def report_records(dbsession: Session, code: str) -> None:
-    """Print the number of records at an airport that is no longer in the list. The records are not changed."""
-    for kind in kinds.kinds().values():
-        model = kind.model
-        at_airport = select(func.count()).select_from(model).where(model.airport_code == code, model.is_live())
-        number = dbsession.scalar(at_airport)
-        if number:
-            click.echo(f"{code} is no longer in the list: {number} {kind.plural.lower()} stand there.")
+@airports.command()
+@pass_command_context
+def check(context: CommandContext) -> None:
+    """List the airports whose position differs from OpenTravelData's, and corrections that the list has overtaken."""
+    context.check_migrated()
+    with db.transaction(context.engine) as dbsession:
+        lines = [*comparison.distant(dbsession), *comparison.outdated_corrections(source.packaged_rows())]
+    for line in lines:
+        click.echo(line)
+    click.echo(f"{len(lines)} differences.")
 
 
 @airports.command()
@@ -66,7 +63,7 @@ def report_records(dbsession: Session, code: str) -> None:
 @click.option("--latitude", type=click.FloatRange(-90, 90), required=True, help="Degrees, north positive.")
 @click.option("--longitude", type=click.FloatRange(-180, 180), required=True, help="Degrees, east positive.")
 @pass_command_context
-def add(context: CommandContext, /, code: str, name: str, country: str, icao: str, **place: Any) -> None:
+def add(context: CommandContext, /, code: str, name: str, country: str, icao: str, **place: object) -> None:
     """Add an airport that the list lacks, with the IATA code CODE. A refresh does not change it."""
     context.check_migrated()
     code, icao, country = code.upper(), icao.upper(), country.upper()
@@ -76,15 +73,14 @@ def add(context: CommandContext, /, code: str, name: str, country: str, icao: st
         raise click.BadParameter("An ICAO code has four letters or digits.", param_hint="--icao")
     if country_name(country) == country:
         raise click.BadParameter("No country has that code.", param_hint="--country")
-    row: dict[str, Any] = {"iata": code, "icao": icao, "name": name, "country": country}
+    row: dict[str, object] = {"iata": code, "icao": icao, "name": name, "country": country}
     row |= {"city": place["city"], "subd": place["state"], "lat": place["latitude"], "lon": place["longitude"]}
     try:
-        values = loading.checked(loading.airport_values(row))
+        values = source.checked(source.airport_values(row))
     except ValueError as error:
         raise click.ClickException(f"Not added: {error}.") from error
     with db.transaction(context.engine) as dbsession:
         if lookup.by_code(dbsession, code):
             raise click.ClickException(f"There is an airport {code} already.")
         dbsession.add(Airport(**values, is_listed=False))
-        loading.note_populations(dbsession)
     click.echo(f"Added {name.strip()} ({code}).")

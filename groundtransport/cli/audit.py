@@ -19,6 +19,7 @@ from groundtransport.signing import Key, Tampered, keyring
 
 
 def keys_of(context: CommandContext) -> dict[str, Key]:
+    """Return the signing keys of the audit secrets, by their id."""
     context.check_migrated()
     return keyring(context.settings.audit_secrets)
 
@@ -60,8 +61,10 @@ def verify(context: CommandContext, log: Path | None) -> None:
         raise click.ClickException(f"The log was tampered with: {tampered}.") from tampered
     if unprotected:
         raise click.ClickException("\n".join([*unprotected, "Put the triggers back by: groundtransport init"]))
-    seen = f", {result.checkpoints:,} checkpoints" if log else ""
-    click.echo(f"{result.entries:,} entries verified, up to number {result.head:,}{seen}; {count:,} security events.")
+    checked = f", {result.checkpoints:,} checkpoints" if log else ""
+    click.echo(
+        f"{result.entries:,} entries verified, up to number {result.head:,}{checked}; {count:,} security events."
+    )
 
 
 @audit.command()

@@ -7,7 +7,7 @@ import secrets
 import sys
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import click
 import plaster
@@ -16,9 +16,11 @@ from sqlalchemy.exc import DBAPIError
 
 from groundtransport import db, settings
 from groundtransport.audit import checkpoints
-from groundtransport.db.migrations import current, heads
+from groundtransport.db import compatibility
+from groundtransport.db.migrations import schema
 from groundtransport.events import Actor
-from groundtransport.i18n import COMMAND_LINE
+from groundtransport.i18n import COMMAND_LINE, translated
+from groundtransport.request import Registry
 
 
 def keep_checkpoints_off_the_terminal() -> None:
@@ -50,19 +52,27 @@ class CommandContext:
 
     @cached_property
     def app_settings(self) -> dict[str, str]:
+        """The section ``[app:main]`` of the ini file."""
         section: dict[str, str] = plaster.get_settings(str(self.ini), "app:main")
         return section
 
     @cached_property
     def settings(self) -> settings.Settings:
+        """The settings. Raise SettingsError for an invalid one."""
         return settings.read(self.app_settings)
 
     @cached_property
     def engine(self) -> Engine:
+        """The engine. Raise ClickException behind PgBouncer: commands hold locks of a session."""
+        if self.settings.pgbouncer:
+            raise click.ClickException(
+                "Commands need a connection to PostgreSQL itself: set DATABASE_URL to its URL, "
+                "and GROUNDTRANSPORT_PGBOUNCER to false."
+            )
         return db.make_engine(self.settings)
 
     @cached_property
-    def registry(self) -> Any:
+    def registry(self) -> Registry:
         """The application's registry: its kinds, its subscribers and its engine."""
         from pyramid.paster import get_app, setup_logging  # slow: only commands that write records need it
 
@@ -72,13 +82,16 @@ class CommandContext:
         return get_app(str(self.ini)).registry
 
     def check_migrated(self) -> None:
-        """Raise ClickException unless the database is at the newest revisions."""
+        """Raise ClickException unless the database has the schema of this release, or of one that it can work with."""
+        known = schema(self.ini)
         try:
-            is_current = current(self.engine) == heads(self.ini)
+            state = compatibility.state_of(self.engine)
         except DBAPIError as error:
             raise click.ClickException(f"The database cannot be reached: {error.orig}") from error
-        if not is_current:
+        if not known.is_expanded(state.current):
             raise click.ClickException(f"The database is not set up: run groundtransport -c {self.ini} init")
+        if reason := compatibility.why_incompatible(state, known):
+            raise click.ClickException(translated(reason))
 
     @staticmethod
     def actor(doing: str) -> Actor:

@@ -1,91 +1,124 @@
 """``groundtransport init``: set up or upgrade a deployment. Can be repeated safely, and is fast if nothing changed."""
 
-import os
-
 import click
-from sqlalchemy import inspect, select
+from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from groundtransport import db, kinds
 from groundtransport.audit import protection
 from groundtransport.cli.context import CommandContext, pass_command_context
-from groundtransport.db import migrations
+from groundtransport.cli.doubles import build_pairs
+from groundtransport.cli.init_searches import renew_log_searches, renew_searches
+from groundtransport.cli.records_at import rename_records
+from groundtransport.db import compatibility, migrations
+from groundtransport.db.revisions import CONTRACT, EXPAND
 from groundtransport.db.setup_lock import setup_lock
-from groundtransport.records import maintenance
+from groundtransport.i18n import translated
+from groundtransport.records.duplicates import building
+from groundtransport.records.search.layout import why_not_ready
+from groundtransport.settings import secret_of
 
 FIRST = "admin"
 
 
+CHECK = "check"
+HELP = {
+    "expand": "Do what processes of the release before can work with: run it before they are replaced.",
+    "contract": "Do the rest: run it when all processes of the release before are replaced.",
+    "check": "Change nothing: exit with 1, and say why, if the service could not work with the database.",
+}
+
+
 @click.command()
+@click.option("--expand", "phase", flag_value=EXPAND, help=HELP["expand"])
+@click.option("--contract", "phase", flag_value=CONTRACT, help=HELP["contract"])
+@click.option("--check", "phase", flag_value=CHECK, help=HELP["check"])
 @pass_command_context
-def init(context: CommandContext) -> None:
+def init(context: CommandContext, phase: str | None) -> None:
     """Migrate the database, load airports and cities, and add the first administrator."""
     try:
+        if phase == CHECK:
+            check(context)
+            return
         with setup_lock(
             context.engine, lambda: click.echo("Another init of this database is at work; waiting for it ...")
         ):
-            set_up(context)
+            set_up(context, phase)
     except DBAPIError as error:
         raise click.ClickException(f"The database refused: {error.orig}") from error
 
 
-def set_up(context: CommandContext) -> None:
-    migrate(context)
+def check(context: CommandContext) -> None:
+    """Print "ready"; raise ClickException if ``/readyz`` would give a reason for 503."""
+    schema, state = migrations.schema(context.ini), compatibility.state_of(context.engine)
+    reason = compatibility.why_not_ready(state, schema)
+    if not reason and not schema.unknown(state.current):
+        reason = why_not_ready(context.engine, kinds.kinds().values())
+    if reason:
+        raise click.ClickException(translated(reason))
+    click.echo("ready")
+
+
+def set_up(context: CommandContext, phase: str | None) -> None:
+    """Run every step of ``init``; the caller holds the set-up lock."""
+    schema, state = migrations.schema(context.ini), compatibility.state_of(context.engine)
+    if schema.unknown(state.current):
+        if reason := compatibility.why_incompatible(state, schema):
+            raise click.ClickException(translated(reason))
+        click.echo("A newer release has set up this database: nothing to do.")
+        return
+    migrate(context, schema.expanded if phase == EXPAND else schema.heads, schema.applied(state.current))
     with db.write_engine(context.engine).begin() as connection:
         protection.restore(connection, click.echo)
     load_places(context)
     make_administrator(context)
     reseal_second_factors(context)
-    renew_searches(context)
+    reseal_webhooks(context)
+    renew_searches(context, all_kinds=phase == CONTRACT)
+    renew_log_searches(context)
     fill_choices(context)
+    compare_records(context)
 
 
-def migrate(context: CommandContext) -> None:
-    """Apply all missing revisions, those of the package and the deployment's own."""
-    if migrations.current(context.engine) == migrations.heads(context.ini):
+def migrate(context: CommandContext, revisions: frozenset[str], applied: frozenset[str]) -> None:
+    """Apply the missing of ``revisions``, those of the package and the deployment's own."""
+    missing = sorted(revisions - applied)
+    if not missing:
         return
     from alembic.util import CommandError
 
     click.echo("Migrating the database ...")
     try:
-        migrations.upgrade(context.engine, ini=context.ini)
+        for revision in missing:
+            migrations.upgrade(context.engine, revision, ini=context.ini)
     except CommandError as error:
         raise click.ClickException(f"The database cannot be migrated: {error}") from error
 
 
-def renew_searches(context: CommandContext) -> None:
-    """Rebuild the search data of each kind whose declaration changed, or whose table lacks an index or trigger.
-
-    Raise ClickException, after all other kinds, if a kind has no table.
-    """
-    missing_tables = []
-    for kind in kinds.kinds().values():
-        if not inspect(context.engine).has_table(kind.table):
-            missing_tables.append(kind.table)
-            continue
-        with db.write_engine(db.index_build_engine(context.engine)).begin() as connection:
-            if maintenance.needs_reindex(connection, kind):
-                click.echo(f"Making the search texts, indexes and counters of {kind.name} anew ...")
-                maintenance.reindex(connection, kind, lambda line: click.echo(f"  {line}"))
-    if missing_tables:
-        raise click.ClickException(
-            f"No migration creates the table of {', '.join(missing_tables)}: "
-            f"run alembic -c {context.ini} revision --autogenerate, then this again"
-        )
-
-
 def load_places(context: CommandContext) -> None:
-    from groundtransport.airports import loading
+    """Load airports and cities, or apply newer corrections to them."""
+    from groundtransport.airports import loading, source
 
     with db.transaction(context.engine) as dbsession:
         if not loading.airports_are_loaded(dbsession):
             click.echo("Loading the airports ...")
-            result = loading.refresh_airports(dbsession, loading.packaged_airports())
-            click.echo(f"  {len(result.added):,} airports")
+            result = loading.refresh_airports(dbsession, source.packaged_airports())
+            click.echo(f"  {len(result.added) + loading.add_missing(dbsession):,} airports")
+            loading.note_corrected(dbsession)
         if not loading.cities_are_loaded(dbsession):
             click.echo("Loading the cities ...")
             click.echo(f"  {loading.load_cities(dbsession):,} cities (GeoNames, CC BY 4.0)")
-            loading.note_populations(dbsession)
+        if not loading.small_cities_are_loaded(dbsession):
+            click.echo("Loading the small cities ...")
+            click.echo(f"  {loading.load_small_cities(dbsession):,} small cities (GeoNames, CC BY 4.0)")
+        if loading.are_corrected(dbsession):
+            return
+        click.echo("Correcting the airports ...")
+        changed, added = loading.correct_airports(dbsession), loading.add_missing(dbsession)
+        loading.note_cities(dbsession, loading.geonames_cities())
+        loading.note_corrected(dbsession)
+        click.echo(f"  {added:,} added, {changed:,} changed")
+    rename_records(context)
 
 
 def reseal_second_factors(context: CommandContext) -> None:
@@ -98,14 +131,27 @@ def reseal_second_factors(context: CommandContext) -> None:
         click.echo(f"Second factors sealed under the newest secret: {count:,}")
 
 
+def reseal_webhooks(context: CommandContext) -> None:
+    """Re-encrypt the secrets of webhooks with the newest secret, so that the old secret is no longer needed."""
+    from groundtransport.webhooks import subscriptions
+
+    with db.transaction(context.engine) as dbsession:
+        count = subscriptions.reseal(dbsession, context.settings.secrets)
+    if count:
+        click.echo(f"Webhooks sealed under the newest secret: {count:,}")
+
+
 def fill_choices(context: CommandContext) -> None:
     """Set empty choice fields of live records, which earlier releases allowed, to the default; log each change."""
     from groundtransport.kinds import kinds
-    from groundtransport.records.list.query import choices
+    from groundtransport.records.kind import single_choice_fields
     from groundtransport.records.writer import Writer
 
     for kind in kinds().values():
-        for name in choices(kind):
+        for name in single_choice_fields(kind):
+            default = kind.fields[name].empty()
+            if default is None:  # no value is a value: a yes/no field is unknown
+                continue
             without_value = select(kind.model).where(kind.model.is_live(), getattr(kind.model, name).is_(None))
             with db.transaction(context.engine) as dbsession:
                 rows = dbsession.scalars(without_value.order_by(kind.model.id).with_for_update()).all()
@@ -113,17 +159,25 @@ def fill_choices(context: CommandContext) -> None:
                     continue
                 writer = Writer(dbsession, context.registry.notify, kind, context.actor("init"))
                 for row in rows:
-                    writer.update(row, {name: kind.fields[name].choices[0][0]})
+                    writer.update(row, {name: default})
             click.echo(f"{kind.name}: {len(rows):,} records without {name} were given the default")
 
 
+def compare_records(context: CommandContext) -> None:
+    """Make the pairs of possible doubles of each kind for which it was not done, or by an earlier rule."""
+    for kind in kinds.kinds().values():
+        if building.is_outdated(context.engine, kind):
+            build_pairs(context, kind)
+
+
 def make_administrator(context: CommandContext) -> None:
+    """Create the first administrator, unless there is one, and print a generated password once."""
     from groundtransport.accounts import passwords, users
     from groundtransport.cli.users import log_event
     from groundtransport.security import Role
     from groundtransport.security_log.events import Event
 
-    chosen = os.environ.get("GROUNDTRANSPORT_ADMIN_PASSWORD", "")
+    chosen = secret_of("GROUNDTRANSPORT_ADMIN_PASSWORD")
     with db.transaction(context.engine) as dbsession:
         if users.has_administrator(dbsession):
             return

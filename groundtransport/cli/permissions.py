@@ -7,81 +7,86 @@ from typing import Any
 import click
 from pyramid.authorization import ACLHelper, Authenticated, Everyone
 from pyramid.paster import get_app
-from pyramid.registry import Registry
-from pyramid.request import Request
 from pyramid.security import NO_PERMISSION_REQUIRED
 
 from groundtransport.cli.context import CommandContext, pass_command_context
+from groundtransport.request import Registry, Request
 from groundtransport.resources import (
+    API_PLACES,
+    API_ROUTE,
+    CHILDREN,
     PLACES,
     Admin,
-    Airport,
     Airports,
+    Api,
     DeletedRecord,
+    MergedRecord,
     Node,
-    OwnSecondFactor,
-    Profile,
     Root,
-    User,
-    Users,
 )
 from groundtransport.security import Role
 
-# The resources below a child of Admin: the parent, and the name in the table.
-BELOW: dict[type[Node], tuple[type[Node], str]] = {
-    Airport: (Airports, "{code}"),
-    OwnSecondFactor: (Profile, "second-factor"),
-    User: (Users, "{name}"),
-}
+HEAD = """# Permissions
 
-HEAD = """# Who may do what
+Every URL by every method, made by `make docs` from the views and the grants of the running application;
+`tests/functional/test_permission_table.py` checks that this page is current, and requests each cell over HTTP.
+HEAD is as GET; every other method is a 405. A user without the permission is redirected to `/login`, and nothing is
+changed.
+`{id}` is a live record, `{deleted}` a deleted one. Below `/api` the role is that of the token: without a token the
+answer is 401, without the permission 403. A token can be limited further, to reading and to some kinds. `/public/v1`
+needs neither sign-in nor token; it is a 404 unless `groundtransport.public_kinds` names kinds.
 
-Every address by every method, made by `make docs` from the views and the grants of the running application;
-`tests/functional/test_permission_table.py` holds that this page is current, and asks each cell over HTTP.
-HEAD goes with GET; every other method is a 405. Who may not is sent to `/login`, and nothing is changed.
-`{id}` is a live record, `{deleted}` a deleted one.
-
-| address | method | permission | """
+| URL | method | permission | """
 
 
 @dataclass(frozen=True, order=True)
-class Door:
+class Endpoint:
     """A path and a method, the permission they require ("" if no sign-in is needed), and the roles that have it."""
 
-    address: str
+    url: str
     method: str
     permission: str
     roles: tuple[Role, ...]
 
 
-def doors(registry: Registry) -> list[Door]:
-    """Return all paths and methods of an application, sorted; raise LookupError for a view of an unknown resource."""
+def endpoints(registry: Registry) -> list[Endpoint]:
+    """Return the paths and methods of the pages, sorted; raise LookupError for a context that CHILDREN lacks."""
+    return _endpoints(registry, dict(_places(registry)), None)
+
+
+def api_endpoints(registry: Registry) -> list[Endpoint]:
+    """Return the paths and methods of the API, sorted; raise LookupError for a context that CHILDREN lacks."""
+    return _endpoints(registry, dict(_api_places(registry)), API_ROUTE)
+
+
+def _endpoints(registry: Registry, places: dict[str, Node], route_name: str | None) -> list[Endpoint]:
     result = set()
-    places = dict(_places(registry))
-    for view, methods, permission in _views(registry):
-        standing = {address: node for address, node in places.items() if isinstance(node, view["context"])}
-        if not standing:
-            raise LookupError(f"Say in BELOW where {view['context'].__name__} stands")
-        for place, node in standing.items():
-            address = f"{place.rstrip('/')}/{view['name']}".rstrip("/") or "/"
-            result |= {_door(address, method, permission, node) for method in methods}
+    for view, methods, permission in _views(registry, route_name):
+        contexts = {url: node for url, node in places.items() if isinstance(node, view["context"])}
+        if not contexts:
+            raise LookupError(f"Add {view['context'].__name__} to CHILDREN of groundtransport.resources.tree")
+        for place, node in contexts.items():
+            url = f"{place.rstrip('/')}/{view['name']}".rstrip("/") or "/"
+            result |= {_endpoint(url, method, permission, node) for method in methods}
     return sorted(result)
 
 
-def _door(address: str, method: str, permission: str, node: Node) -> Door:
+def _endpoint(url: str, method: str, permission: str, node: Node) -> Endpoint:
     if permission == NO_PERMISSION_REQUIRED:
-        return Door(address, method, "", tuple(Role))
+        return Endpoint(url, method, "", tuple(Role))
     acl = ACLHelper()
     allowed = [role for role in Role if acl.permits(node, [Everyone, Authenticated, f"role:{role}"], permission)]
-    return Door(address, method, str(permission), tuple(allowed))
+    return Endpoint(url, method, str(permission), tuple(allowed))
 
 
-def _views(registry: Registry) -> Iterator[tuple[Any, set[str], str]]:
-    """Yield the views of the resource tree with their methods and permission."""
+def _views(registry: Registry, route_name: str | None) -> Iterator[tuple[Any, set[str], str]]:
+    """Yield the views of the resource tree, of a route or of none, with their methods and permission."""
     for entry in registry.introspector.get_category("views"):
         view = entry["introspectable"]
         context = view["context"]
-        if view["exception_only"] or not (isinstance(context, type) and issubclass(context, Node)):
+        if view["exception_only"] or view["route_name"] != route_name:
+            continue
+        if not (isinstance(context, type) and issubclass(context, Node)):
             continue
         methods = view["request_methods"]
         methods = {methods} if isinstance(methods, str) else set(methods)
@@ -92,38 +97,56 @@ def _views(registry: Registry) -> Iterator[tuple[Any, set[str], str]]:
 def _places(registry: Registry) -> Iterator[tuple[str, Node]]:
     """Yield the path and a context of each resource in the tree. The contexts have parents and ACLs, but no row."""
     root = _node(Root, None)
+    root.request.registry = registry
     admin = _node(Admin, root)
     yield "/", root
     yield "/admin", admin
     placed: dict[type[Node], tuple[str, Node]] = {}
     for name, place in PLACES.items():
         placed[place] = (f"/admin/{name}", _node(place, admin))
-    for place, (above, name) in BELOW.items():
-        address, parent = placed[above]
-        placed[place] = (f"{address}/{name}", _node(place, parent))
+    for above, child in CHILDREN.items():
+        url, parent = placed[above]
+        placed[child.context] = (f"{url}/{child.label}", _node(child.context, parent))
     yield from placed.values()
+    yield from _kind_places(registry, "/admin", admin)
+
+
+def _api_places(registry: Registry) -> Iterator[tuple[str, Node]]:
+    """Yield the path and a context of each resource of the API, as ``_places`` does."""
+    root = _node(Api, None)
+    root.request.registry = registry
+    yield "/api/v1", root
+    for name, place in API_PLACES.items():
+        yield f"/api/v1/{name}", _node(place, root)
+    airport = CHILDREN[Airports]
+    yield f"/api/v1/airports/{airport.label}", _node(airport.context, _node(Airports, root))
+    yield from _kind_places(registry, "/api/v1", root)
+
+
+def _kind_places(registry: Registry, path: str, parent: Node) -> Iterator[tuple[str, Node]]:
     for kind in registry["kinds"].values():
-        collection = _node(kind.collection, admin, kind=kind)
-        yield f"/admin/{kind.name}", collection
-        yield f"/admin/{kind.name}/{{id}}", _node(kind.record, collection, kind=kind)
-        yield f"/admin/{kind.name}/{{deleted}}", _node(DeletedRecord, collection, kind=kind)
+        collection = _node(kind.collection, parent, kind=kind)
+        yield f"{path}/{kind.name}", collection
+        yield f"{path}/{kind.name}/{{id}}", _node(kind.record, collection, kind=kind)
+        yield f"{path}/{kind.name}/{{deleted}}", _node(DeletedRecord, collection, kind=kind)
+        yield f"{path}/{kind.name}/{{merged}}", _node(MergedRecord, collection, kind=kind)
 
 
-def _node(place: type[Node], parent: Node | None, **values: Any) -> Node:
+def _node(place: type[Node], parent: Node | None, **values: object) -> Node:
     """Return a context without a lookup: only its class and its parents matter here."""
     node = place.__new__(place)
-    node.request, node.__parent__ = Request.blank("/"), parent
+    node.request, node.__parent__ = parent.request if parent else Request.blank("/"), parent
     vars(node).update(values)
     return node
 
 
-def as_markdown(table: list[Door]) -> str:
+def as_markdown(table: list[Endpoint]) -> str:
     """Return the table as the Markdown page docs/permissions.md."""
     rows = [HEAD + " | ".join(Role) + " |", "|---|---|---|" + "---|" * len(Role)]
-    for door in table:
-        cells = ["yes" if role in door.roles else "–" for role in Role]
-        permission = door.permission or "none: no sign-in"
-        rows.append(f"| `{door.address}` | {door.method} | {permission} | {' | '.join(cells)} |")
+    for endpoint in table:
+        cells = ["yes" if role in endpoint.roles else "–" for role in Role]
+        permission = endpoint.permission or "none: no sign-in"
+        rows.append(f"| `{endpoint.url}` | {endpoint.method} | {permission} | {' | '.join(cells)} |")
     return "\n".join(rows) + "\n"
 
 
@@ -131,4 +154,5 @@ def as_markdown(table: list[Door]) -> str:
 @pass_command_context
 def permissions(context: CommandContext) -> None:
     """Print the permissions of each role as a table in Markdown."""
-    click.echo(as_markdown(doors(get_app(str(context.ini)).registry)), nl=False)
+    registry = get_app(str(context.ini)).registry
+    click.echo(as_markdown([*endpoints(registry), *api_endpoints(registry)]), nl=False)

@@ -1,15 +1,17 @@
 """``groundtransport purge``: remove old deleted records permanently, after confirmation. Each removal is logged."""
 
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
 
 import click
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 
 from groundtransport import db
 from groundtransport.cli.context import CommandContext, pass_command_context
 from groundtransport.cli.param_types import Age
+from groundtransport.events import Actor
+from groundtransport.records.kind import Kind
 from groundtransport.records.list.query import can_restore
+from groundtransport.records.model import RecordColumns
 from groundtransport.records.writer import Writer
 
 CHUNK = 200  # records per transaction
@@ -36,11 +38,11 @@ def purge(context: CommandContext, older_than: timedelta, yes: bool) -> None:  #
     click.echo(f"{count:,} records were removed, as batch {actor.batch}.")
 
 
-def _old(kind: Any, until: Any) -> Any:
-    return select(kind.model).where(kind.model.deleted_at < until)
+def _old(kind: Kind, until: datetime) -> Select[RecordColumns]:
+    return select(kind.model).where(kind.model.__table__.c.deleted_at < until)
 
 
-def _purge(context: CommandContext, kind: Any, until: Any, actor: Any) -> int:
+def _purge(context: CommandContext, kind: Kind, until: datetime, actor: Actor) -> int:
     count = 0
     while True:
         with db.transaction(context.engine) as dbsession:

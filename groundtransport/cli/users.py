@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from groundtransport import db
 from groundtransport.accounts import passwords, secondfactor, users
+from groundtransport.accounts.errors import Refused
 from groundtransport.accounts.models import AdminUser
 from groundtransport.cli.context import CommandContext, pass_command_context
 from groundtransport.i18n import _
@@ -32,7 +33,7 @@ def accounts(context: CommandContext) -> Iterator[Session]:
     try:
         with db.transaction(context.engine) as dbsession:
             yield dbsession
-    except (users.UserRefused, passwords.PasswordRefused) as refused:
+    except Refused as refused:
         raise click.ClickException(str(refused)) from refused
 
 
@@ -66,15 +67,27 @@ def print_password(name: str, password: str, *, is_made: bool) -> None:
 @user.command()
 @click.argument("name")
 @click.option("--role", type=ROLE, required=True)
+@click.option("--service", is_flag=True, help="A service account: it has tokens of the API, and cannot sign in.")
 @pass_command_context
-def add(context: CommandContext, name: str, role: str) -> None:
+def add(context: CommandContext, name: str, role: str, *, service: bool) -> None:
     """Add a user. The password is read from standard input, or generated and printed once."""
+    if service:
+        add_service(context, name, role)
+        return
     password, is_made = new_password()
     with accounts(context) as dbsession:
         users.add(dbsession, name, Role(role), password, one_time=is_made)
     log_event(context, Event.USER_ADDED, name, role=role)
     click.echo(f"Added {name}, {role}.")
     print_password(name, password, is_made=is_made)
+
+
+def add_service(context: CommandContext, name: str, role: str) -> None:
+    """Create a service account, which has no password."""
+    with accounts(context) as dbsession:
+        users.add_service(dbsession, name, Role(role))
+    log_event(context, Event.USER_ADDED, name, role=role, what="service account")
+    click.echo(f"Added the service account {name}, {role}.")
 
 
 @user.command("password")
@@ -94,6 +107,7 @@ def reset_password(context: CommandContext, name: str) -> None:
 
 
 def replace_password(context: CommandContext, name: str, password: str, is_made: bool) -> None:  # noqa: FBT001  # the result of new_password
+    """Set a password, end the user's sessions, and print the password if it was generated."""
     with accounts(context) as dbsession:
         users.set_password(find_user(dbsession, name), password, one_time=is_made)
     log_event(context, Event.PASSWORD_RESET, name)

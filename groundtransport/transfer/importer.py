@@ -5,32 +5,29 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
-from typing import Any
 
 import colander
 import phonenumbers
-from pyramid.registry import Registry
 from sqlalchemy.orm import Session
 
-from groundtransport.airports import lookup
-from groundtransport.airports.models import Airport
 from groundtransport.airports.names import bracketed, code_of
 from groundtransport.db import bulk_engine, read_engine, transaction
 from groundtransport.events import Actor
 from groundtransport.i18n import translated
-from groundtransport.records.fields import Place
+from groundtransport.records.derived import mark_at
+from groundtransport.records.fields import OtherPlaces
 from groundtransport.records.forms import values_of, warnings_of
 from groundtransport.records.kind import Kind
 from groundtransport.records.writer import Writer
+from groundtransport.request import Registry
+from groundtransport.transfer.planning.schemas import Schemas
 
 log = logging.getLogger(__name__)
 
 CHUNK = 2_000  # rows per transaction; other writers wait for one transaction at most
-SCHEMAS = 1_000  # size of the cache of bound schemas
 
-_BAD_BYTES = re.compile("[\udc80-\udcff]")  # surrogates: see csv_file.open_text
+_BAD_BYTES = re.compile("[\udc80-\udcff]")  # surrogates: see reading/csv_rows.py
 
 Row = Mapping[str, str]
 
@@ -51,8 +48,7 @@ class Importer:
     def __init__(self, registry: Registry, kind: Kind, actor: Actor) -> None:
         self.registry, self.kind, self.actor = registry, kind, actor
         self.counts = Counts()
-        self._schemas: dict[str, colander.MappingSchema] = {}
-        self._dbsession: Session | None = None  # of the chunk that is read
+        self._schemas = Schemas(kind, registry["settings"].default_country, OtherPlaces.DOUBTFUL)
         phonenumbers.enable_pattern_cache()  # a worldwide file needs more patterns than the cache of ``re`` holds
 
     def run(self, rows: Iterable[Row]) -> Iterator[tuple[Row, str]]:
@@ -73,44 +69,25 @@ class Importer:
                 self.counts.refused += len(chunk) - len(valid)
                 yield from ((row, error) for row, error, _ in chunk)
 
-    def _read_chunk(self, rows: Iterator[Row]) -> list[tuple[Row, str, dict[str, Any] | None]]:
+    def _read_chunk(self, rows: Iterator[Row]) -> list[tuple[Row, str, dict[str, object] | None]]:
         """Return the next CHUNK rows, each with its error message and its values."""
-        with Session(read_engine(self.registry["engine"])) as self._dbsession:
-            return [(row, *self._read(row)) for row in islice(rows, CHUNK)]
+        with Session(read_engine(self.registry["engine"])) as dbsession:
+            return [(row, *self._read(dbsession, row)) for row in islice(rows, CHUNK)]
 
-    def _read(self, row: Row) -> tuple[str, dict[str, Any] | None]:
+    def _read(self, dbsession: Session, row: Row) -> tuple[str, dict[str, object] | None]:
         """Return "" and the values of a valid row, or an error message and None."""
         texts = {name: row[name] for name in self.kind.fields if row.get(name)}
         if any(_BAD_BYTES.search(text) for text in texts.values() if not text.isascii()):
             return "The row is not valid UTF-8.", None
         if airport_name := texts.get("airport_name"):
             texts["airport_name"] = bracketed(airport_name)
-        schema = self._schema_at(texts.get("airport_name", ""))
+        schema = self._schemas.at(dbsession, code_of(texts.get("airport_name", "")) or "")
+        place = schema.bindings["place"]
         try:
-            values = values_of(schema.bindings["place"], schema.deserialize(texts))
+            values = values_of(place, schema.deserialize(texts))
         except colander.Invalid as invalid:
             return " ".join(translated(message) for child in invalid.children for message in child.messages()), None
         for warning in warnings_of(schema, values):
             self.counts.doubtful += 1
             self.counts.first_warning = self.counts.first_warning or translated(warning)
-        return "", values
-
-    def _schema_at(self, airport_name: str) -> colander.MappingSchema:
-        """Return the schema bound to an airport. The last SCHEMAS are cached, because binding is slow."""
-        key = code_of(airport_name) or ""
-        schema = self._schemas.pop(key, None) or self._bind(airport_name)
-        self._schemas[key] = schema  # moves it to the end: the oldest is first
-        if len(self._schemas) > SCHEMAS:
-            del self._schemas[next(iter(self._schemas))]
-        return schema
-
-    def _bind(self, airport_name: str) -> colander.MappingSchema:
-        assert self._dbsession is not None
-        airport = lookup.by_airport_name(self._dbsession, airport_name)
-        if airport is None:
-            return self.kind.schema().bind(place=Place(self.registry["settings"].default_country))
-        return self.kind.schema().bind(place=Place(airport.country, airport, partial(self._cities, airport)))
-
-    def _cities(self, airport: Airport) -> lookup.Cities:
-        assert self._dbsession is not None
-        return lookup.cities(self._dbsession, airport)
+        return "", values | mark_at(self.kind, values, lambda: place.cities)

@@ -10,7 +10,7 @@ import phonenumbers
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from groundtransport.airports import lookup
+from groundtransport.airports import nearby_cities
 from groundtransport.airports.models import Airport
 from groundtransport.airports.states import find_state
 from groundtransport.records.kind import Kind
@@ -66,7 +66,7 @@ class Sampler:
         large = (Airport.withdrawn_at.is_(None), Airport.name.contains("International"))
         airports = list(dbsession.scalars(select(Airport).where(*large).order_by(Airport.code)))
         self.airports = self.random.sample(airports, min(AIRPORTS, len(airports)))
-        self.cities = {airport.code: lookup.cities(dbsession, airport) for airport in self.airports}
+        self.cities = {airport.code: nearby_cities.cities(dbsession, airport) for airport in self.airports}
         for airport in self.airports:
             dbsession.expunge(airport)
 
@@ -80,7 +80,7 @@ class Sampler:
             yield {name: text for name, text in row.items() if name in self.kind.fields}
 
 
-def _row(generator: random.Random, airport: Airport, cities: lookup.Cities) -> dict[str, str]:
+def _row(generator: random.Random, airport: Airport, cities: nearby_cities.Cities) -> dict[str, str]:
     first = generator.choice(FIRST)
     if generator.random() < 0.6:
         first = f"{first} & {generator.choice(FIRST)}"
