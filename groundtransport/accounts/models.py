@@ -2,9 +2,8 @@
 
 import secrets
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, String, true
+from sqlalchemy import JSON, ForeignKey, String, false, true
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -27,6 +26,8 @@ class AdminUser(Base):
     password_hash: Mapped[str] = mapped_column(String(255))
     # True for a one-time password: after the sign-in, the user must choose another.
     must_change_password: Mapped[bool] = mapped_column(default=False)
+    # True for a service account, which has API tokens and cannot sign in.
+    is_service: Mapped[bool] = mapped_column(default=False, server_default=false())
     # Incremented to end all sessions and invalidate all edit keys of the user.
     session_epoch: Mapped[int] = mapped_column(default=0)
     # The names are those of accounts/profile/preferences.py.
@@ -52,7 +53,7 @@ class AdminSession(Base):
     # The client IP and the User-Agent header of the sign-in.
     address: Mapped[str] = mapped_column(String(CLIENT_IP_MAX), default="")
     user_agent: Mapped[str] = mapped_column(String(AGENT_MAX), default="")
-    data: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    data: Mapped[dict[str, object]] = mapped_column(JSON, default=dict)
 
 
 class SignInTry(Base):
@@ -71,12 +72,12 @@ class SignInTry(Base):
     person: Mapped[str | None] = mapped_column(String(64), index=True)
 
 
-class KeptForm(Base):
-    """A form that was submitted after its session had ended, kept until its user signs in: accounts/saved_forms.py."""
+class SavedForm(Base):
+    """A form that was submitted after its session had ended, stored until the next sign-in: accounts/saved_forms.py."""
 
     __tablename__ = "kept_form"
     token_hash: Mapped[str] = mapped_column(String(64), primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("admin_user.id"), index=True)
-    address: Mapped[str] = mapped_column(String(200))  # the path of the form's target
+    path: Mapped[str] = mapped_column("address", String(200))  # the target of the form
     fields: Mapped[dict[str, str]] = mapped_column(JSON)
     kept_at: Mapped[datetime] = mapped_column(UTCDateTime, default=now, index=True)

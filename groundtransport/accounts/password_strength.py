@@ -36,10 +36,10 @@ def is_personal(password: str, words: Collection[str]) -> bool:
     return _is_made_of(password, SERVICE | {_folded(word) for word in words})
 
 
-def _is_made_of(password: str, own: Collection[str]) -> bool:
+def _is_made_of(password: str, component_words: Collection[str]) -> bool:
     text = _folded(password)[:READ_MAX]
     once = _REPEATED.sub(r"\1", text)
-    words = {word for word in own if len(word) >= WORD_MIN} | _common_in(text)
+    words = {word for word in component_words if len(word) >= WORD_MIN} | _common_in(text)
     return min(_pieces(text, words), _pieces(once, words)) <= FEW
 
 

@@ -12,18 +12,18 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from pyramid.httpexceptions import HTTPException
-from pyramid.registry import Registry
-from pyramid.request import Request
 from pyramid.response import Response
 from sqlalchemy import ColumnElement, delete, func, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from groundtransport.accounts.models import KeptForm
+from groundtransport.accounts.models import SavedForm
 from groundtransport.accounts.sessions.rows import hash_of
 from groundtransport.db import now
+from groundtransport.request import Registry, Request
 from groundtransport.security import derive, origin_is_ours
 from groundtransport.settings import ANONYMOUS_BODY_LIMIT
 from groundtransport.web.cookies import cookie_name, set_cookie
+from groundtransport.web.form_data import submitted_all
 from groundtransport.web.login_required import check_encoding, is_inside
 from groundtransport.web.short_transaction import short_transaction
 
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 COOKIE = "groundtransport-form"
 OWNER = "form_owner"  # the name of the hidden field that holds the stamp
-NOT_SAVED = ("csrf_token", OWNER, "_method")  # fields that each submission sends anew
+NOT_SAVED = ("csrf_token", OWNER, "_method")  # fields that each submission sends again
 PATH_MAX = 200  # characters
 FORMS_OF_USER = 20
 FORMS_OF_BROWSER = 5
@@ -51,7 +51,7 @@ def owner_of(request: Request, text: str) -> int | None:
         return None
     user_id = int(match[1])
     valid = (stamp(secret, user_id) for secret in request.registry["settings"].secrets)
-    return user_id if any(hmac.compare_digest(one.encode(), text.encode()) for one in valid) else None
+    return user_id if any(hmac.compare_digest(code.encode(), text.encode()) for code in valid) else None
 
 
 def tween(handler: Callable[[Request], Response], registry: Registry) -> Callable[[Request], Response]:
@@ -87,7 +87,7 @@ def _fields(request: Request) -> dict[str, str]:
         return {}
     try:
         check_encoding(request)
-        return {name: value for name, value in request.POST.items() if isinstance(value, str)}
+        return submitted_all(request, {name for name, value in request.POST.items() if isinstance(value, str)})
     except (HTTPException, UnicodeError, ValueError):
         return {}
 
@@ -97,12 +97,12 @@ def _store(request: Request, token: str, user_id: int, fields: dict[str, str]) -
     oldest = now() - timedelta(seconds=request.registry["settings"].session_absolute)
     path = request.path.rstrip("/")
     with short_transaction(request) as connection:
-        connection.execute(delete(KeptForm).where(KeptForm.kept_at < oldest))
-        count = select(func.count()).select_from(KeptForm).where(KeptForm.user_id == user_id)
+        connection.execute(delete(SavedForm).where(SavedForm.kept_at < oldest))
+        count = select(func.count()).select_from(SavedForm).where(SavedForm.user_id == user_id)
         if (connection.scalar(count) or 0) >= FORMS_OF_USER:
             return False
-        row = {"token_hash": hash_of(token), "user_id": user_id, "address": path, "fields": fields}
-        connection.execute(insert(KeptForm).values(row))
+        row = {"token_hash": hash_of(token), "user_id": user_id, "path": path, "fields": fields}
+        connection.execute(insert(SavedForm).values(row))
         return True
 
 
@@ -115,19 +115,19 @@ def tokens(request: Request) -> list[str]:
     return [token for token in cookie.split(".") if _TOKEN.fullmatch(token)]
 
 
-def find(request: Request, token: str) -> KeptForm | None:
+def find(request: Request, token: str) -> SavedForm | None:
     """Return a saved form of the signed-in user; None if it is another user's, or deleted."""
-    form: KeptForm | None = request.dbsession.scalar(select(KeptForm).where(*_is_own(request, token)))
+    form: SavedForm | None = request.dbsession.scalar(select(SavedForm).where(*_is_own(request, token)))
     return form
 
 
 def forget(request: Request, token: str) -> None:
     """Delete a saved form of the signed-in user, after its values were submitted."""
-    request.dbsession.execute(delete(KeptForm).where(*_is_own(request, token)))
+    request.dbsession.execute(delete(SavedForm).where(*_is_own(request, token)))
 
 
 def _is_own(request: Request, token: str) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    return KeptForm.token_hash == hash_of(token), KeptForm.user_id == request.identity.user_id
+    return SavedForm.token_hash == hash_of(token), SavedForm.user_id == request.user.user_id
 
 
 def set_tokens(request: Request, response: Response, form_tokens: list[str]) -> None:
@@ -138,4 +138,4 @@ def set_tokens(request: Request, response: Response, form_tokens: list[str]) -> 
 
 def own_stamp(request: Request) -> str:
     """Return the stamp of the signed-in user."""
-    return stamp(request.registry["settings"].secrets[0], request.identity.user_id)
+    return stamp(request.registry["settings"].secrets[0], request.user.user_id)

@@ -4,11 +4,10 @@ A generated password is shown in the response to the POST that generated it: a r
 """
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
 
 from pyramid.httpexceptions import HTTPSeeOther
 from pyramid.renderers import render_to_response
-from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
 from translationstring import TranslationString
@@ -16,13 +15,14 @@ from translationstring import TranslationString
 from groundtransport.accounts import passwords, secondfactor, users
 from groundtransport.accounts.sessions import views
 from groundtransport.i18n import _
+from groundtransport.request import Request
 from groundtransport.resources import User, Users
 from groundtransport.security import NAME_MAX, Permission, Role
 from groundtransport.security_log.events import Event
 from groundtransport.security_log.recording import record
 from groundtransport.web.client import browser_of
 from groundtransport.web.errors import prefers_json, problem
-from groundtransport.web.form_data import submitted
+from groundtransport.web.form_data import read_form, submitted
 
 TEMPLATES = "groundtransport:accounts/templates"
 ROLES = {
@@ -32,7 +32,9 @@ ROLES = {
 }
 
 
-def refused(request: Request, template: str, page: dict[str, Any], name: str, text: str, status: int = 422) -> Response:
+def refused(
+    request: Request, template: str, page: dict[str, object], name: str, text: str, status: int = 422
+) -> Response:
     """Return the page with the error ``text`` at the form ``name``; problem details (RFC 9457) for a JSON client."""
     message = request.translate(text)
     if prefers_json(request):
@@ -53,34 +55,59 @@ def show_password(request: Request, context: User, password: str, text: Translat
     return render_to_response(f"{TEMPLATES}/one_time_password.jinja2", values, request=request)
 
 
+@dataclass(frozen=True)
+class NewUserForm:
+    """The submitted form of a new user; ``service`` is "1" for a service account."""
+
+    name: str = ""
+    role: str = ""
+    service: str = ""
+
+
 @view_defaults(context=Users)
 class UsersViews:
+    """The list of users, and the form of a new one."""
+
     def __init__(self, context: Users, request: Request) -> None:
         self.context, self.request = context, request
 
     @view_config(request_method="GET", permission=Permission.USERS_READ, renderer=f"{TEMPLATES}/users.jinja2")
-    def show(self) -> dict[str, Any]:
-        return self._page({})
+    def show(self) -> dict[str, object]:
+        """Render all users."""
+        return self._page(NewUserForm())
 
     @view_config(request_method="POST", permission=Permission.USERS)
     def add(self) -> Response:
-        """Create a user with a one-time password."""
-        form = submitted(self.request, ("name", "role"))
-        if form.get("role") not in set(Role):
+        """Create a user with a one-time password, or a service account, which has none."""
+        form = read_form(self.request, NewUserForm)
+        if form.role not in set(Role):
             return self._refuse(form, "role", _("Choose a role."))
+        if form.service == "1":
+            return self._add_service(form)
         password = passwords.generate()
         try:
-            user = users.add(self.request.dbsession, form.get("name", ""), Role(form["role"]), password, one_time=True)
+            user = users.add(self.request.dbsession, form.name, Role(form.role), password, one_time=True)
         except users.UserRefused as refusal:
             return self._refuse(form, "name", refusal.text)
         record(self.request, Event.USER_ADDED, about=user.name, role=user.role)
         text = _("${name} was added.", mapping={"name": user.name})
         return show_password(self.request, User(self.request, user.name, user, self.context), password, text)
 
-    def _refuse(self, form: dict[str, str], name: str, text: str) -> Response:
+    def _add_service(self, form: NewUserForm) -> Response:
+        try:
+            user = users.add_service(self.request.dbsession, form.name, Role(form.role))
+        except users.UserRefused as refusal:
+            return self._refuse(form, "name", refusal.text)
+        record(self.request, Event.USER_ADDED, about=user.name, role=user.role, what="service account")
+        text = _("${name} was added. Create its first token now.", mapping={"name": user.name})
+        self.request.session.flash({"text": self.request.translate(text)})
+        path = self.request.context_path(self.context, user.name, "tokens")
+        return HTTPSeeOther(self.request.application_url + path)
+
+    def _refuse(self, form: NewUserForm, name: str, text: str) -> Response:
         return refused(self.request, "users.jinja2", self._page(form), name, text)
 
-    def _page(self, typed: dict[str, str]) -> dict[str, Any]:
+    def _page(self, typed: NewUserForm) -> dict[str, object]:
         return {
             "users": [
                 (user, self.request.context_path(self.context, user.name))
@@ -102,11 +129,13 @@ class UserViews:
         self.context, self.request, self.user = context, request, context.user
 
     @view_config(request_method="GET", permission=Permission.USERS_READ, renderer=f"{TEMPLATES}/user.jinja2")
-    def show(self) -> dict[str, Any]:
+    def show(self) -> dict[str, object]:
+        """Render the user's account."""
         return self._page(role="")
 
     @view_config(name="role", request_method="POST", permission=Permission.USERS)
     def role(self) -> Response:
+        """Change the role and end all sessions; 422 if no administrator would remain."""
         role = submitted(self.request, ("role",)).get("role", "")
         if role not in set(Role):
             return self._refuse("role", _("Choose a role."))
@@ -122,6 +151,8 @@ class UserViews:
 
     @view_config(name="disable", request_method="POST", permission=Permission.USERS)
     def disable(self) -> Response:
+        """Disable the account and end all sessions; 422 if no administrator would remain."""
+
         def change() -> None:
             users.disable(self.request.dbsession, self.user)
             record(self.request, Event.USER_DISABLED, about=self.user.name)
@@ -130,6 +161,8 @@ class UserViews:
 
     @view_config(name="enable", request_method="POST", permission=Permission.USERS)
     def enable(self) -> Response:
+        """Enable the account."""
+
         def change() -> None:
             users.enable(self.user)
             record(self.request, Event.USER_ENABLED, about=self.user.name)
@@ -167,7 +200,7 @@ class UserViews:
             users.end_sessions(self.user)
             record(self.request, Event.SESSION_ENDED, about=self.user.name, session="all")
             return self._redirect(_("All sessions of ${name} were ended.", mapping=self._named))
-        if views.end(self.request.dbsession, self.user.id, public_id):
+        if views.end_session(self.request.dbsession, self.user.id, public_id):
             record(self.request, Event.SESSION_ENDED, about=self.user.name, session=public_id)
         return self._redirect(_("That session was ended."))
 
@@ -180,7 +213,7 @@ class UserViews:
 
         Return its response, or redirect to the user's page with the flash message ``text``.
         """
-        if self.user.id == self.request.identity.user_id:
+        if self.user.id == self.request.user.user_id:
             return self._refuse(form, _("This is your own account: only another administrator can do that."))
         version = submitted(self.request, ("version",)).get("version", "")
         if version not in ("", str(self.user.session_epoch)):
@@ -199,11 +232,11 @@ class UserViews:
         page = self._page(role=typed["role"] if typed.get("role") in set(Role) else "")
         return refused(self.request, "user.jinja2", page, form, text, status)
 
-    def _page(self, **typed: str) -> dict[str, Any]:
+    def _page(self, **typed: str) -> dict[str, object]:
         return {
             "user": self.user,
             "here": self.request.context_path(self.context),
-            "is_own": self.user.id == self.request.identity.user_id,
+            "is_own": self.user.id == self.request.user.user_id,
             "roles": ROLES,
             "typed": typed,
             "factor": secondfactor.find(self.request.dbsession, self.user.id),

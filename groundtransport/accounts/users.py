@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from sqlalchemy import Connection, Engine, func, select, update
 from sqlalchemy.exc import IntegrityError
@@ -12,9 +11,13 @@ from sqlalchemy.orm import Session
 from groundtransport.accounts import passwords
 from groundtransport.accounts.errors import Refused
 from groundtransport.accounts.models import FULL_NAME_MAX, AdminUser
+from groundtransport.accounts.tokens.issuing import revoke_all
 from groundtransport.db import SAFE_METHODS, now
 from groundtransport.i18n import _
+from groundtransport.request import Request
 from groundtransport.security import NAME_MAX, Role
+
+NO_PASSWORD = "!"  # noqa: S105  # no hash of any password
 
 
 class UserRefused(Refused):
@@ -39,7 +42,7 @@ def find_locked(dbsession: Session, name: str) -> AdminUser | None:
     return next((user for user in dbsession.scalars(query) if user.name == normal_name(name)), None)
 
 
-def find_for_request(request: Any, name: str) -> AdminUser | None:
+def find_for_request(request: Request, name: str) -> AdminUser | None:
     """Return the user of a URL's segment, which must be the exact name. The row is locked if the request may write."""
     user = (find if request.method in SAFE_METHODS else find_locked)(request.dbsession, name)
     return user if user and user.name == name else None
@@ -52,6 +55,7 @@ def load_detached(engine: Engine, name: str) -> AdminUser | None:
 
 
 def all_users(dbsession: Session) -> Sequence[AdminUser]:
+    """Return all users, disabled ones and service accounts too, by name."""
     return dbsession.scalars(select(AdminUser).order_by(AdminUser.name)).all()
 
 
@@ -65,16 +69,23 @@ def add(dbsession: Session, name: str, role: Role, password: str, *, one_time: b
                 mapping={"most": NAME_MAX},
             )
         )
-    taken = UserRefused(_("There is a user ${name} already.", mapping={"name": name}))
+    name_in_use = UserRefused(_("There is a user ${name} already.", mapping={"name": name}))
     if find(dbsession, name):
-        raise taken
+        raise name_in_use
     user = AdminUser(name=name, role=role, password_hash=passwords.hash_new(password, _name_parts(name)))
     user.must_change_password = one_time
     try:
         with dbsession.begin_nested():
             dbsession.add(user)
     except IntegrityError as error:  # a concurrent request added the name first
-        raise taken from error
+        raise name_in_use from error
+    return user
+
+
+def add_service(dbsession: Session, name: str, role: Role) -> AdminUser:
+    """Create a service account, which has API tokens and cannot sign in. Raise UserRefused as ``add`` does."""
+    user = add(dbsession, name, role, passwords.generate(), one_time=False)
+    user.is_service, user.password_hash = True, NO_PASSWORD
     return user
 
 
@@ -92,7 +103,12 @@ def rehash_write(user: AdminUser, password_hash: str) -> Callable[[Connection], 
 
 
 def set_password(user: AdminUser, password: str, *, one_time: bool) -> None:
-    """Set a new password and end all sessions; raise PasswordRefused for a bad password."""
+    """Set a new password and end all sessions; raise PasswordRefused for a bad password.
+
+    Raise UserRefused for a service account.
+    """
+    if user.is_service:
+        raise UserRefused(_("${name} is a service account: it cannot sign in.", mapping={"name": user.name}))
     user.password_hash = passwords.hash_new(password, _name_parts(user.name, user.full_name or ""))
     user.must_change_password = one_time
     user.session_epoch += 1
@@ -115,8 +131,12 @@ def set_role(dbsession: Session, user: AdminUser, role: Role) -> None:
 
 
 def disable(dbsession: Session, user: AdminUser) -> None:
-    """Disable the account and end all sessions; raise UserRefused if no administrator would remain."""
+    """Disable the account, end all its sessions, and revoke its API tokens for good.
+
+    Raise UserRefused if no administrator would remain.
+    """
     _keep_one_administrator(dbsession, user)
+    revoke_all(dbsession, user.id)
     user.disabled_at = user.disabled_at or now()
     user.session_epoch += 1
 
@@ -133,18 +153,19 @@ def end_sessions(user: AdminUser) -> None:
 
 
 def has_administrator(dbsession: Session) -> bool:
+    """Return True if an administrator can sign in."""
     return _administrators(dbsession) > 0
 
 
 def _keep_one_administrator(dbsession: Session, user: AdminUser) -> None:
-    is_one = user.role == Role.ADMINISTRATOR and user.disabled_at is None
+    is_one = user.role == Role.ADMINISTRATOR and user.disabled_at is None and not user.is_service
     if is_one and _administrators(dbsession) == 1:
         raise UserRefused(_("${name} is the last administrator.", mapping={"name": user.name}))
 
 
 def _administrators(dbsession: Session) -> int:
-    """Return the number of enabled administrators."""
-    enabled = (AdminUser.role == Role.ADMINISTRATOR, AdminUser.disabled_at.is_(None))
+    """Return the number of enabled administrators that can sign in."""
+    enabled = (AdminUser.role == Role.ADMINISTRATOR, AdminUser.disabled_at.is_(None), AdminUser.is_service.is_(False))
     return dbsession.scalar(select(func.count()).select_from(AdminUser).where(*enabled)) or 0
 
 

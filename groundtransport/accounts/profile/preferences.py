@@ -1,13 +1,11 @@
-"""A user's preferences: language, theme, rows of a list, hidden columns, keyboard shortcuts."""
-
-from typing import Any
+"""A user's preferences: language, theme, rows and columns of a list, keyboard shortcuts."""
 
 from pyramid.httpexceptions import HTTPNoContent, HTTPSeeOther
-from pyramid.request import Request
 from pyramid.view import view_config
 
 from groundtransport.accounts.models import AdminUser
 from groundtransport.i18n import LANGUAGES, _
+from groundtransport.request import Request
 from groundtransport.resources import Profile
 from groundtransport.security import Permission
 from groundtransport.settings import PAGE_SIZES
@@ -23,9 +21,12 @@ CHOICES = {
 }
 
 
+NONE = "-"  # no column, which is refused
+
+
 def names(request: Request) -> tuple[str, ...]:
-    """Return the names of all preferences; ``hidden.<kind>`` holds hidden columns, separated by commas."""
-    return (*CHOICES, *(f"hidden.{kind}" for kind in request.registry["kinds"]))
+    """Return the names of all preferences; ``columns.<kind>`` holds the columns of a list in order, with commas."""
+    return (*CHOICES, *(f"columns.{kind}" for kind in request.registry["kinds"]))
 
 
 def is_valid(request: Request, name: str, value: str) -> bool:
@@ -34,26 +35,38 @@ def is_valid(request: Request, name: str, value: str) -> bool:
         return True
     if name in CHOICES:
         return value in CHOICES[name]
-    columns = request.registry["kinds"][name.removeprefix("hidden.")].columns
-    return set(value.split(",")) < set(columns)  # at least one column stays visible
+    kind = request.registry["kinds"][name.removeprefix("columns.")]
+    shown = value.split(",")
+    return len(set(shown)) == len(shown) and set(shown) <= {*kind.columns, *kind.optional_columns}
 
 
-def _hidden_columns(request: Request) -> dict[str, str]:
-    """Return the preference set by a form of checkboxes: ``columns`` is the kind, ``shown`` its visible columns."""
+def _columns(request: Request) -> dict[str, str]:
+    """Return the preference set by the form of a list's columns, in its order.
+
+    ``columns`` is the kind, ``shown`` its visible columns; ``earlier`` names one that moves up by one place.
+    """
     kind = request.registry["kinds"].get(request.POST.get("columns", ""))
-    shown = request.POST.getall("shown")
-    return {f"hidden.{kind.name}": ",".join(name for name in kind.columns if name not in shown)} if kind else {}
+    if kind is None:
+        return {}
+    shown = list(request.POST.getall("shown"))
+    moved = request.POST.get("earlier", "")
+    if moved in shown:
+        place = shown.index(moved)
+        shown.insert(max(0, place - 1), shown.pop(place))
+    return {f"columns.{kind.name}": ",".join(shown) or NONE}
 
 
 @view_config(context=Profile, name="preferences", request_method="POST", permission=Permission.OWN)
-def save(context: Profile, request: Request) -> Any:
+def save(context: Profile, request: Request) -> object:
     """Store the submitted preferences; redirect to ``next``, or answer 204 to a script."""
-    submitted_values = submitted(request, names(request)) | _hidden_columns(request)
+    submitted_values = submitted(request, names(request)) | _columns(request)
     if not all(is_valid(request, name, value) for name, value in submitted_values.items()):
         return error(request, 422, _("This is not one of the choices."))
-    user = request.dbsession.get(AdminUser, request.identity.user_id)
+    user = request.dbsession.get_one(AdminUser, request.user.user_id)
     preferences = {**user.preferences, **submitted_values}
-    user.preferences = {name: value for name, value in preferences.items() if value}
+    # The choice of columns of a release before, which had no order, ends with a new one.
+    gone = {name.replace("columns.", "hidden.") for name in submitted_values if name.startswith("columns.")}
+    user.preferences = {name: value for name, value in preferences.items() if value and name not in gone}
     if request.is_xhr:
         return HTTPNoContent()
     request.session.flash({"text": request.translate(_("Your preferences were saved."))})

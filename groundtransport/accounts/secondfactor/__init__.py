@@ -6,7 +6,6 @@ out by a secret that no app holds.
 
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any
 
 from sqlalchemy import Engine, delete, select, update
 from sqlalchemy.orm import Session
@@ -16,6 +15,7 @@ from groundtransport.accounts.secondfactor import recovery, totp
 from groundtransport.accounts.secondfactor.models import PendingSignIn, RecoveryCode, SecondFactor
 from groundtransport.accounts.secondfactor.sealing import is_newest, seal, unseal
 from groundtransport.db import now
+from groundtransport.request import Request
 
 SET_UP_WITHIN = timedelta(minutes=15)
 
@@ -98,11 +98,11 @@ def is_on(engine: Engine, user_id: int) -> bool:
         return find(dbsession, user_id) is not None
 
 
-def count_failure(session: Any, factor: SecondFactor) -> None:
+def count_failure(request: Request, factor: SecondFactor) -> None:
     """Count a wrong code. Written with the browser's session: a refused request's own transaction is rolled back."""
     count = update(SecondFactor).where(SecondFactor.user_id == factor.user_id)
     count = count.values(failures=SecondFactor.failures + 1)
-    session.also(lambda connection: connection.execute(count))
+    request.session.add_write(lambda connection: connection.execute(count))
 
 
 def switch_off(dbsession: Session, user: AdminUser) -> None:

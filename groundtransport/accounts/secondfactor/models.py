@@ -30,6 +30,7 @@ class SecondFactor(Base):
 
     @property
     def is_on(self) -> bool:
+        """True once a code of the app was verified; a pending secret is not asked for at the sign-in."""
         return self.sealed is not None
 
     @property

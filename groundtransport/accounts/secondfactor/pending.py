@@ -5,13 +5,13 @@ A pending sign-in is no session: it authenticates nothing, expires after minutes
 
 from datetime import timedelta
 
-from pyramid.request import Request
 from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.orm import Session
 
 from groundtransport.accounts.models import AdminUser, SignInTry
 from groundtransport.accounts.secondfactor.models import PendingSignIn
 from groundtransport.db import now
+from groundtransport.request import Request
 
 LIFETIME = timedelta(minutes=5)
 
@@ -26,7 +26,7 @@ def begin(request: Request, user: AdminUser, try_id: int) -> None:
         connection.execute(delete(PendingSignIn).where(PendingSignIn.at <= now() - LIFETIME))
         connection.execute(insert(PendingSignIn).values(values))
 
-    session.also(write)
+    session.add_write(write)
 
 
 def find(request: Request) -> tuple[PendingSignIn, AdminUser] | None:
@@ -50,11 +50,11 @@ def find(request: Request) -> tuple[PendingSignIn, AdminUser] | None:
 
 def consume(dbsession: Session, sign_in: PendingSignIn) -> bool:
     """Delete the pending sign-in; return False if another request has deleted it."""
-    own = PendingSignIn.token_hash == sign_in.token_hash
-    return len(dbsession.execute(delete(PendingSignIn).where(own).returning(PendingSignIn.user_id)).all()) == 1
+    is_this_one = PendingSignIn.token_hash == sign_in.token_hash
+    return len(dbsession.execute(delete(PendingSignIn).where(is_this_one).returning(PendingSignIn.user_id)).all()) == 1
 
 
 def forget_attempt(request: Request, sign_in: PendingSignIn) -> None:
     """Remove the counted attempt of the password step. Written with the session."""
     statement = delete(SignInTry).where(SignInTry.id == sign_in.try_id)
-    request.session.also(lambda connection: connection.execute(statement))
+    request.session.add_write(lambda connection: connection.execute(statement))

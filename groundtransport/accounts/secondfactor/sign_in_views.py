@@ -1,11 +1,9 @@
 """The second step of the sign-in: a code of the app, or a recovery code."""
 
-from typing import Any
 from urllib.parse import quote
 
 from pyramid.httpexceptions import HTTPSeeOther, HTTPTooManyRequests, HTTPUnprocessableEntity
 from pyramid.renderers import render_to_response
-from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 from pyramid.view import view_config, view_defaults
@@ -17,6 +15,7 @@ from groundtransport.accounts.secondfactor.models import PendingSignIn, SecondFa
 from groundtransport.accounts.sign_in import throttle
 from groundtransport.accounts.sign_in.throttle import Attempt, Throttled
 from groundtransport.i18n import DOMAIN, _
+from groundtransport.request import Request
 from groundtransport.resources import Root
 from groundtransport.security_log.events import Event
 from groundtransport.security_log.recording import record
@@ -42,17 +41,21 @@ def ask(request: Request, user: AdminUser, attempt: Attempt, target: str) -> Res
     context=Root, name="login", request_param="step", permission=NO_PERMISSION_REQUIRED, renderer="second_step.jinja2"
 )
 class SecondStep:
+    """The form of the code, for a browser whose password was verified."""
+
     def __init__(self, context: Root, request: Request) -> None:
         self.request = request
 
     @view_config(request_method="GET")
-    def show(self) -> Any:
+    def show(self) -> object:
+        """Render the form; redirect to the first step if there is no pending sign-in."""
         target = self.request.GET.get("next", "")
         sign_in = pending.find(self.request)
         return page(sign_in[1], target) if sign_in else begin_again(self.request, target)
 
     @view_config(request_method="POST")
-    def take(self) -> Any:
+    def take(self) -> object:
+        """Check the submitted code and sign in; redirect to the first step if there is no pending sign-in."""
         form = submitted(self.request, ("code", "next"))
         sign_in = pending.find(self.request)
         if sign_in is None:
@@ -67,6 +70,7 @@ class PendingSecondStep:
         self.request, self.pending_sign_in, self.user, self.target = request, sign_in, user, target
 
     def take(self, code: str) -> Response:
+        """Return the redirect after the sign-in; 422 for a wrong code, 429 after too many attempts."""
         try:
             attempt = throttle.admit(self.request, self.user.name)
         except Throttled as throttled:
@@ -93,19 +97,19 @@ class PendingSecondStep:
         return HTTPSeeOther(self.request.application_url + next_url(self.request, self.target))
 
     def _flash_codes_left(self) -> None:
-        left = recovery.count_left(self.request.dbsession, self.user.id)
+        codes_left = recovery.count_left(self.request.dbsession, self.user.id)
         text = self.request.localizer.pluralize(
             "You signed in with a recovery code; ${n} is left. You can make new ones on your profile.",
             "You signed in with a recovery code; ${n} are left. You can make new ones on your profile.",
-            left,
+            codes_left,
             domain=DOMAIN,
-            mapping={"n": left},
+            mapping={"n": codes_left},
         )
-        self.request.session.flash({"text": text, "level": "warning" if left <= recovery.FEW else "success"})
+        self.request.session.flash({"text": text, "level": "warning" if codes_left <= recovery.FEW else "success"})
 
     def _refuse(self, factor: SecondFactor | None) -> Response:
         if factor:
-            secondfactor.count_failure(self.request.session, factor)
+            secondfactor.count_failure(self.request, factor)
         record(self.request, Event.SIGN_IN_FAILED, user=self.user, because="second factor")
         return self._answer(HTTPUnprocessableEntity.code, LOCKED if factor and factor.is_locked else WRONG)
 
@@ -124,7 +128,8 @@ class PendingSecondStep:
         return response
 
 
-def page(user: AdminUser, target: str, error: str = "") -> dict[str, Any]:
+def page(user: AdminUser, target: str, error: str = "") -> dict[str, object]:
+    """Return the template values of the form; ``target`` is the URL to open after the sign-in."""
     return {"error": error, "next": target if is_ours(target) else "", "name": user.name}
 
 

@@ -1,21 +1,21 @@
-"""The conditions of a live session, and the statements on its row, which are built once: most requests need them."""
+"""The rows of sessions: the conditions of a live one, the statements of most requests, and the secret ids."""
 
 import hashlib
 import hmac
 import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from groundtransport.accounts.models import AdminSession, AdminUser
 from groundtransport.accounts.secondfactor.models import SecondFactor
-from groundtransport.db import now
+from groundtransport.db import now, table_of
 from groundtransport.security import derive
 from groundtransport.settings import Settings
 
-TOKEN_PART = 16  # bytes, of which a secret id has two: random ones, and our mark
+TOKEN_PART = 16  # bytes; a secret id has two parts, random bytes and their keyed hash
 
 # The WHERE clauses of a session that signs its user in; ``live_since`` returns the values of their parameters.
 LIVE = (
@@ -35,7 +35,7 @@ def live_since(settings: Settings) -> dict[str, datetime]:
     }
 
 
-_SESSIONS: Any = AdminSession.__table__  # an UPDATE of the class would search the ORM session's objects
+_SESSIONS = table_of(AdminSession)  # an UPDATE of the class would search the ORM session's objects
 TOUCH = (
     update(_SESSIONS)
     .where(_SESSIONS.c.token_hash == bindparam("own_hash"))
@@ -53,23 +53,39 @@ SESSION_AND_USER = (
 )
 
 
+def delete_session(connection: Connection, token: str) -> None:
+    """Delete the row of a secret id, if there is one."""
+    connection.execute(delete(AdminSession).where(AdminSession.token_hash == hash_of(token)))
+
+
+def insert_session(connection: Connection, settings: Settings, values: Mapping[str, object], replaced: str) -> None:
+    """Insert the row of a sign-in, note its time, and delete the row with the hash ``replaced`` and all expired rows.
+
+    The user's row is locked before those of sessions, as ``views.end_other_sessions`` does: else both could deadlock.
+    """
+    connection.execute(update(AdminUser).where(AdminUser.id == values["user_id"]).values(signed_in_at=now()))
+    is_expired = AdminSession.seen_at < now() - timedelta(seconds=settings.session_absolute)
+    connection.execute(delete(AdminSession).where((AdminSession.token_hash == replaced) | is_expired))
+    connection.execute(insert(AdminSession).values(values))
+
+
 def hash_of(token: str) -> str:
     """Return the SHA-256 hash of a secret id in hexadecimal, as the tables store it."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def new_token(secrets: tuple[bytes, ...]) -> str:
-    """Return a secret id: 128 random bits, and by which we know again that we made it."""
+    """Return a new secret id: 128 random bits, and the first 128 bits of their keyed hash, which proves its origin."""
     body = os.urandom(TOKEN_PART)
-    return urlsafe_b64encode(body + _mark(secrets[0], body)).rstrip(b"=").decode()
+    return urlsafe_b64encode(body + _keyed_hash(secrets[0], body)).rstrip(b"=").decode()
 
 
 def is_ours(secrets: tuple[bytes, ...], token: str) -> bool:
-    """Return whether we made a secret id of 43 characters; one that somebody planted in a browser is none of ours."""
-    whole = urlsafe_b64decode(f"{token}=")
-    body, mark = whole[:TOKEN_PART], whole[TOKEN_PART:]
-    return any(hmac.compare_digest(_mark(secret, body), mark) for secret in secrets)
+    """Return True if this service made a secret id of 43 characters, False if somebody else put it into a cookie."""
+    decoded = urlsafe_b64decode(f"{token}=")
+    body, mac = decoded[:TOKEN_PART], decoded[TOKEN_PART:]
+    return any(hmac.compare_digest(_keyed_hash(secret, body), mac) for secret in secrets)
 
 
-def _mark(secret: bytes, body: bytes) -> bytes:
+def _keyed_hash(secret: bytes, body: bytes) -> bytes:
     return hmac.new(derive(secret, "session-id/v1"), body, "sha256").digest()[:TOKEN_PART]

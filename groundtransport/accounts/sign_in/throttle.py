@@ -18,13 +18,13 @@ import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from pyramid.request import Request
 from pyramid.response import Response
 from sqlalchemy import ColumnElement, Connection, Engine, delete, func, insert, select, update
 
 from groundtransport.accounts.models import SignInTry
 from groundtransport.db import now, write_engine
 from groundtransport.i18n import DOMAIN
+from groundtransport.request import Request
 from groundtransport.security import derive
 from groundtransport.web.client import client_ip_of, network_of
 from groundtransport.web.cookies import cookie_name, set_cookie
@@ -35,7 +35,7 @@ LIMITS = {"pair": 10, "network": 50, "person": 50}  # failures in a window, by t
 REMEMBERED = timedelta(days=365)  # life of the cookie of a known browser
 _BROWSER = re.compile(r"([A-Za-z0-9_-]{22})\.([0-9a-f]{64})", re.ASCII)
 CHECKED_WITHIN = timedelta(seconds=10)  # an attempt that is undecided for longer is a failure: its process died
-PATIENCE = 3.0  # seconds that an attempt waits for undecided ones
+TIMEOUT = 3.0  # seconds that an attempt waits for undecided ones
 PAUSE = 0.05  # seconds between two queries for them
 
 
@@ -72,13 +72,13 @@ class Attempt:
         Written with the session. Call it only after the second factor, too, was verified: otherwise guesses of its
         codes would not be counted.
         """
-        self.request.session.also(self._forget)
+        self.request.session.add_write(self._forget)
         self.request.add_response_callback(self._remember)
 
     def failed(self) -> None:
         """Mark the attempt as failed. Written with the session."""
         decided = update(SignInTry).where(SignInTry.id == self.number).values(is_decided=True)
-        self.request.session.also(lambda connection: connection.execute(decided))
+        self.request.session.add_write(lambda connection: connection.execute(decided))
 
     def _forget(self, connection: Connection) -> None:
         connection.execute(delete(SignInTry).where(SignInTry.id == self.number))
@@ -102,7 +102,7 @@ def admit(request: Request, name: str) -> Attempt:
     keys = _keys(request, name, browser)
     with engine.connect() as connection:
         _check(connection, keys)  # refuses a flood without a write lock
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT
     while (number := _count(engine, keys)) is None:
         if time.monotonic() > end:
             raise Throttled(now())

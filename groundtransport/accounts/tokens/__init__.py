@@ -1,0 +1,1 @@
+"""Tokens of the API: a person's own, or those of a service account."""
