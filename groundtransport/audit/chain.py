@@ -4,9 +4,7 @@ The database does not hold the key. Someone who can only write to the database c
 unnoticed; removal at the end shows in a comparison with the checkpoints in the process log.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
+from groundtransport.events import Values
 from groundtransport.signing import Key, canonical
 
 __all__ = ["COLUMNS", "Key", "canonical", "text_of"]  # the subscriber imports all it signs with from here
@@ -17,6 +15,7 @@ COLUMNS = (
     "at",
     "actor_id",
     "actor",
+    "token",
     "request_id",
     "address",
     "batch",
@@ -31,10 +30,12 @@ COLUMNS = (
 )
 
 
-def text_of(entry: Mapping[str, Any], previous: str) -> str:
+def text_of(entry: Values, previous: str) -> str:
     """Return the text to sign: the entry as canonical JSON, with ``previous``, the signature of the entry before.
 
     ``changes`` is the canonical JSON text stored in the table, ``at`` an aware datetime.
     """
     values = {name: entry[name] for name in COLUMNS}
+    if not values["token"]:
+        del values["token"]  # as in the entries that are older than the column
     return canonical({**values, "at": entry["at"].isoformat(), "previous": previous})

@@ -36,6 +36,7 @@ class Checkpoint:
 
     @property
     def line(self) -> str:
+        """The line of the process log, which ``read`` parses."""
         return WORD + canonical(self.__dict__)
 
 
@@ -72,5 +73,6 @@ class CheckpointWriter:
         return before // EVERY != after // EVERY or time.monotonic() - self._last > EVERY_SECONDS
 
     def write(self, checkpoint: Checkpoint) -> None:
+        """Write a checkpoint to the process log."""
         self._last = time.monotonic()
         log.info("%s", checkpoint.line)

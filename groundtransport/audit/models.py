@@ -7,10 +7,11 @@ import json
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Dialect, Index, String, Text, TypeDecorator
+from sqlalchemy import Dialect, Index, String, Text, TypeDecorator, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from groundtransport.db import Base, Id, UTCDateTime, now
+from groundtransport.events import Value
 from groundtransport.signing import canonical
 
 ROTATE, ARCHIVE = "rotate", "archive"
@@ -22,7 +23,7 @@ class CanonicalJSON(TypeDecorator[Any]):
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> str:
+    def process_bind_param(self, value: object, dialect: Dialect) -> str:
         return value if isinstance(value, str) else canonical(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:
@@ -49,11 +50,13 @@ class AdminActivity(Base):
     airport_code: Mapped[str] = mapped_column(String(3), index=True)
     label: Mapped[str] = mapped_column(String(200))
     # {field: {"old": value, "new": value}} for the changed fields
-    changes: Mapped[dict[str, Any]] = mapped_column(CanonicalJSON)
+    changes: Mapped[dict[str, Value]] = mapped_column(CanonicalJSON)
     key_id: Mapped[str] = mapped_column(String(16))
     mac: Mapped[str] = mapped_column(String(64))
     # The label and the actor, folded: audit/search_texts.py. Derived, so not signed.
     search_text: Mapped[str] = mapped_column(Text)
+    # The name of the API token that the actor's program sent; "" for a person in a browser and for a command.
+    token: Mapped[str] = mapped_column(String(64), default="", server_default=text("''"))
 
 
 class AuditHead(Base):

@@ -6,10 +6,13 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from groundtransport.audit import protection
 from groundtransport.audit.models import AdminActivity
-from groundtransport.text import PART, fold
+from groundtransport.db import table_of
+from groundtransport.indexes import layouts
+from groundtransport.text import FOLD_VERSION, PART, fold
 
 CHUNK = 5_000  # entries per query
 SHOWN = 5  # numbers in a message
+LAYOUT = f"fold {FOLD_VERSION}"  # of the stored search texts
 
 
 def search_text(label: str, actor: str) -> str:
@@ -40,12 +43,18 @@ def check(connection: Connection) -> Iterator[str]:
         yield f"the activity log: {len(numbers):,} search texts do not match their entries: {named}"
 
 
+def is_outdated(connection: Connection) -> bool:
+    """Return True if the stored search texts were folded by other rules than today's. Reads no entries."""
+    return layouts.read(connection).get(AdminActivity.__tablename__) != LAYOUT
+
+
 def renew(connection: Connection) -> int:
     """Recompute the wrong search texts in the connection's transaction; return their number."""
     params = [{"number": number, "expected": expected} for number, expected in stale(connection)]
     if params:
-        table = AdminActivity.__table__
+        table = table_of(AdminActivity)
         with protection.lifted(connection):
-            statement = update(table).where(table.c.id == bindparam("number"))  # type: ignore[arg-type]
+            statement = update(table).where(table.c.id == bindparam("number"))
             connection.execute(statement.values(search_text=bindparam("expected")), params)
+    layouts.store(connection, AdminActivity.__tablename__, LAYOUT)
     return len(params)

@@ -1,29 +1,25 @@
-"""``/admin/security``: the security log, newest first, as a page and as CSV.
+"""``/admin/security``: the security log, newest first, as a page.
 
 The pages are keyset pages, by the events' ids: new events do not shift them, and no count is needed.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 from urllib.parse import urlencode
 
-from pyramid.request import Request
-from pyramid.response import Response
 from pyramid.view import view_config, view_defaults
 from sqlalchemy import ColumnElement, or_, select
 
 from groundtransport.accounts.users import normal_name
-from groundtransport.audit.query import days, parse_day
-from groundtransport.audit.views import CSV_MAX
+from groundtransport.audit.query import days, filter_values
 from groundtransport.i18n import _
-from groundtransport.records.list.query import only_once, read_page
+from groundtransport.records.list.query import read_page, single_values
+from groundtransport.request import Request
 from groundtransport.resources import Security
 from groundtransport.security import Permission
 from groundtransport.security_log.events import COMMAND_LINE, REFUSALS, Event
 from groundtransport.security_log.models import SecurityEvent
-from groundtransport.security_log.recording import record
-from groundtransport.web.csv_download import csv_response, csv_text
+from groundtransport.text import parse_number
 from groundtransport.web.layout import ROLES
 
 NAMES = ("event", "person", "address", "from", "to")
@@ -43,7 +39,15 @@ TITLES = {
     Event.USER_ADDED: _("User added"),
     Event.USER_DISABLED: _("User disabled"),
     Event.USER_ENABLED: _("User enabled"),
+    Event.TOKEN_CREATED: _("API token created"),
+    Event.TOKEN_REVOKED: _("API token revoked"),
+    Event.TOKEN_REFUSED: _("API token refused"),
+    Event.WEBHOOK_CREATED: _("Webhook created"),
+    Event.WEBHOOK_CHANGED: _("Webhook changed"),
+    Event.WEBHOOK_SECRET: _("Secret of a webhook replaced"),
     Event.EXPORT: _("Export"),
+    Event.IMPORT: _("Import"),
+    Event.VIEW: _("View for all"),
     Event.PRUNED: _("Old events removed"),
     Event.RESEALED: _("Signing key replaced"),
     Event.LEFT_OUT: _("Events left out: too many"),
@@ -65,73 +69,93 @@ WORDS: dict[str, str] = {
     "kind": _("kind"),
     "record": _("record"),
     "entries": _("entries"),
+    "token": _("token"),
+    "service account": _("service account"),
+    "webhook": _("webhook"),
+    "host": _("host"),
+    "view": _("view"),
+    "saved": _("saved"),
+    "renamed": _("renamed"),
+    "replaced": _("replaced"),
+    "deleted": _("deleted"),
+    "changed": _("changed"),
+    "removed": _("removed"),
+    "switched on": _("switched on"),
+    "malformed": _("malformed"),
+    "unknown": _("unknown"),
+    "expired": _("expired"),
+    "revoked": _("revoked"),
+    "network": _("network"),
+    "rate": _("too many requests"),
     "activity log": _("activity log"),
+    "format": _("format"),
+    "filter": _("filter"),
+    "rows": _("rows"),
+    "end": _("end"),
+    "not complete": _("not complete"),
     "security log": _("security log"),
     "all": _("all"),
     "all others": _("all others"),
     "set up": _("set up"),
     "switched off": _("switched off"),
+    "gone": _("The receiver wants no more messages (410)."),
+    "failed": _("Its receiver has accepted no message for three days."),
     "reset": _("reset"),
     "new recovery codes": _("new recovery codes"),
     "disabled": _("account disabled"),
     "second factor": _("second factor"),
     "asked again on the profile": _("password asked again on the profile"),
 }
-HEADER = ("number", "time (UTC)", "event", "person", "about", "address", "request", "details")
 
 
 @dataclass(frozen=True)
 class SecurityQuery:
-    """A page of the security log. ``given`` holds the valid filters; ``before`` or ``after`` is an event's id."""
+    """A page of the security log. ``filters`` holds the valid ones; ``before`` or ``after`` is an event's id."""
 
     page_size: int
-    given: Mapping[str, str] = field(default_factory=dict)
+    filters: Mapping[str, str] = field(default_factory=dict)
     before: int | None = None
     after: int | None = None
 
     def state(self, **anchor: int) -> str:
         """Return the query string of the page with the anchor ``before`` or ``after``."""
-        return urlencode({**self.given, "page_size": self.page_size, **anchor})
+        return urlencode({**self.filters, "page_size": self.page_size, **anchor})
 
 
 def read(params: Mapping[str, list[str]], default_size: int) -> SecurityQuery:
     """Return the query of URL parameters, given as lists of values; invalid parameters are ignored."""
-    once = only_once(params)
-    texts = {name: once.get(name, "").replace("\0", "").strip() for name in NAMES}
-    texts["event"] = texts["event"] if texts["event"] in set(Event) else ""
-    for name in ("from", "to"):
-        texts[name] = texts[name] if parse_day(texts[name]) else ""
-    given = {name: text for name, text in texts.items() if text}
-    anchors = {name: _number(once.get(name, "")) for name in ("before", "after")}
-    return SecurityQuery(read_page(params, default_size).page_size, given, **anchors)
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
+    once, values = single_values(params), filter_values(params, NAMES)
+    values["event"] = values["event"] if values["event"] in set(Event) else ""
+    filters = {name: value for name, value in values.items() if value}
+    anchors = {name: parse_number(once.get(name, "")) for name in ("before", "after")}
+    return SecurityQuery(read_page(params, default_size).page_size, filters, **anchors)
 
 
 def conditions(query: SecurityQuery) -> list[ColumnElement[bool]]:
     """Return the WHERE clauses of a query. The filter ``person`` matches the event's name and its ``about``."""
-    given, table = query.given, SecurityEvent
-    clauses = days(table.at, given)
-    if "event" in given:
-        clauses.append(table.event == given["event"])
-    if "person" in given:
-        names = {given["person"], normal_name(given["person"])}
+    filters, table = query.filters, SecurityEvent
+    clauses = days(table.at, filters)
+    if "event" in filters:
+        clauses.append(table.event == filters["event"])
+    if "person" in filters:
+        names = {filters["person"], normal_name(filters["person"])}
         clauses.append(or_(table.name.in_(names), table.about.in_(names)))
-    if "address" in given:
-        clauses.append(or_(table.address == given["address"], table.network == given["address"]))
+    if "address" in filters:
+        clauses.append(or_(table.address == filters["address"], table.network == filters["address"]))
     return clauses
 
 
 @view_defaults(context=Security, request_method="GET", permission=Permission.SECURITY)
 class SecurityViews:
+    """The page of the security log."""
+
     def __init__(self, context: Security, request: Request) -> None:
         self.request = request
         self.query = read(request.GET.dict_of_lists(), request.registry["settings"].page_size)
 
     @view_config(renderer="groundtransport:audit/templates/security.jinja2")
-    def html(self) -> dict[str, Any]:
+    def html(self) -> dict[str, object]:
+        """Render a page of events with the filters."""
         events, newer, older = self._page()
         return {
             "events": events,
@@ -141,14 +165,7 @@ class SecurityViews:
             "titles": TITLES,
             "words": WORDS,
             "refusals": REFUSALS,
-            "csv_max": CSV_MAX,
-            "is_cut": (newer or older) and self._is_cut(),
         }
-
-    def _is_cut(self) -> bool:
-        """Return True if the query matches more events than a CSV file holds."""
-        beyond = select(SecurityEvent.id).where(*conditions(self.query)).order_by(SecurityEvent.id.desc())
-        return self.request.dbsession.scalar(beyond.offset(CSV_MAX).limit(1)) is not None
 
     def _page(self) -> tuple[list[SecurityEvent], bool, bool]:
         """Return the events of the page, whether there are newer ones, and whether there are older ones."""
@@ -161,19 +178,6 @@ class SecurityViews:
         events = self._events(*anchor, order=number.desc(), most=size + 1)
         return events[:size], bool(events and anchor), len(events) > size
 
-    def _events(self, *anchor: ColumnElement[bool], order: Any, most: int) -> list[SecurityEvent]:
+    def _events(self, *anchor: ColumnElement[bool], order: ColumnElement[int], most: int) -> list[SecurityEvent]:
         query = select(SecurityEvent).where(*conditions(self.query), *anchor).order_by(order).limit(most)
         return list(self.request.dbsession.scalars(query))
-
-    @view_config(name="csv")
-    def csv(self) -> Response:
-        """Return the newest CSV_MAX events of the query as CSV."""
-        events = self._events(order=SecurityEvent.id.desc(), most=CSV_MAX)
-        record(self.request, Event.EXPORT, what="security log", entries=len(events))
-        return csv_response("security.csv", csv_text(HEADER, map(cells, events)))
-
-
-def cells(event: SecurityEvent) -> tuple[object, ...]:
-    """Return an event as a row of HEADER."""
-    details = ", ".join(f"{name}: {value}" for name, value in event.details.items())
-    return event.id, event.at, event.event, event.name, event.about, event.address, event.request_id, details

@@ -6,7 +6,6 @@ The chain head is locked last, after every other row of the transaction, so that
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
 from sqlalchemy.orm import Session
@@ -15,15 +14,15 @@ from groundtransport.audit import checkpoints
 from groundtransport.audit.chain import Key, canonical, text_of
 from groundtransport.audit.models import AdminActivity, AuditHead
 from groundtransport.audit.search_texts import search_text
-from groundtransport.db import limit_lock_wait, now, transaction_data
+from groundtransport.db import limit_lock_wait, now, table_of, transaction_data
 from groundtransport.db.bulk_insert import insert_rows
 from groundtransport.db.commit_outcome import EVIDENCE
 from groundtransport.db.functions import advisory_lock
-from groundtransport.events import RecordChanged
+from groundtransport.events import Change, Value
 
 # Built once: every change needs them.
-_HEADS: Any = AuditHead.__table__
-_ENTRIES: Any = AdminActivity.__table__
+_HEADS = table_of(AuditHead)
+_ENTRIES = table_of(AdminActivity)
 _HEAD = select(_HEADS.c.number, _HEADS.c.mac).where(_HEADS.c.id == 1, advisory_lock(_HEADS.c.id)).with_for_update()
 _MOVE = update(_HEADS).where(_HEADS.c.id == 1).values(number=bindparam("last"), mac=bindparam("last_mac"))
 _MAC = select(_ENTRIES.c.mac).where(_ENTRIES.c.id == bindparam("last"))
@@ -38,13 +37,13 @@ class Head:
 
 
 class Auditor:
-    """Subscriber to RecordChanged that logs each change. ``key`` signs the entries."""
+    """Subscriber to Change that logs each change. ``key`` signs the entries."""
 
     def __init__(self, key: Key) -> None:
         self.key = key
         self.checkpoints = checkpoints.CheckpointWriter()
 
-    def __call__(self, event: RecordChanged) -> None:
+    def __call__(self, event: Change) -> None:
         """Queue the entry of a change; the queue is written just before the transaction commits."""
         session = event.dbsession
         queue = transaction_data(session).setdefault("audit", [])
@@ -61,12 +60,12 @@ class Auditor:
         row = connection.execute(_HEAD).one()
         entries = self.sign(queue, Head(row.number, row.mac))
         last = Head(entries[-1]["id"], entries[-1]["mac"])
-        insert_rows(session, AdminActivity, entries)
+        insert_rows(session, _ENTRIES, entries)
         connection.execute(_MOVE, {"last": last.number, "last_mac": last.mac})
         data[EVIDENCE] = partial(is_logged, last)
         session.info["tm"].get().addAfterCommitHook(self.write_checkpoint, (last, len(queue)))
 
-    def sign(self, queue: list[dict[str, Any]], head: Head) -> list[dict[str, Any]]:
+    def sign(self, queue: list[dict[str, Value]], head: Head) -> list[dict[str, Value]]:
         """Return the queued entries as rows: numbered from ``head`` on, each signed with the signature before it."""
         at, mac = now(), head.mac
         entries = []
@@ -91,27 +90,31 @@ def is_logged(last: Head, connection: Connection) -> bool:
     return connection.scalar(_MAC, {"last": last.number}) == last.mac
 
 
-def entry_of(event: RecordChanged) -> dict[str, Any]:
+def entry_of(event: Change) -> dict[str, object]:
     """Return the columns of an event's entry that are known before the commit."""
     actor = event.actor
     return {
         "search_text": search_text(event.label, actor.name),
         "actor_id": actor.user_id,
         "actor": actor.name,
+        "token": actor.token,
         "request_id": actor.request_id,
-        "address": actor.address,
+        "address": actor.client_ip,
         "batch": actor.batch,
         "action": event.action,
         "kind": event.kind,
         "record_id": event.record_id,
         "version": event.version,
-        "airport_code": (event.after or event.before).get("airport_code", ""),
+        "airport_code": event.after.get("airport_code", event.before.get("airport_code", "")),
         "label": event.label,
         "changes": canonical(changes(event.before, event.after)),
     }
 
 
-def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def changes(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, dict[str, object]]:
     """Return the fields that differ, as ``{field: {"old": value, "new": value}}``."""
-    pairs = {name: {"old": before.get(name), "new": after.get(name)} for name in {**before, **after}}
-    return {name: pair for name, pair in pairs.items() if pair["old"] != pair["new"]}
+    return {
+        name: {"old": old, "new": new}
+        for name in {**before, **after}
+        if (old := before.get(name)) != (new := after.get(name))
+    }

@@ -3,39 +3,48 @@
 import pyramid_tm
 from pyramid.config import Configurator
 
-from groundtransport.db.base import Base, Id, UTCDateTime, now
+from groundtransport.db.base import AnyRow, AnySelect, Base, Id, UTCDateTime, now, table_of
 from groundtransport.db.engine import (
     autocommit_engine,
     bulk_engine,
+    database_timeout,
     index_build_engine,
+    is_pooled,
     make_engine,
     read_engine,
+    without_time_limit,
     write_engine,
 )
+from groundtransport.db.postgresql import PLAN_ANEW
 from groundtransport.db.request_transaction import SAFE_METHODS, dbsession, is_write, tween, veto
 from groundtransport.db.session import limit_lock_wait, make_session, transaction, transaction_data
-from groundtransport.db.timeouts import BUDGET, LOCK, STATEMENT
+from groundtransport.db.timeouts import BULK_BUDGET
 
 __all__ = [
-    "BUDGET",
-    "LOCK",
+    "BULK_BUDGET",
+    "PLAN_ANEW",
     "SAFE_METHODS",
-    "STATEMENT",
+    "AnyRow",
+    "AnySelect",
     "Base",
     "Id",
     "UTCDateTime",
     "autocommit_engine",
     "bulk_engine",
+    "database_timeout",
     "index_build_engine",
+    "is_pooled",
     "is_write",
     "limit_lock_wait",
     "make_engine",
     "make_session",
     "now",
     "read_engine",
+    "table_of",
     "transaction",
     "transaction_data",
     "tween",
+    "without_time_limit",
     "write_engine",
 ]
 ATTEMPTS = 3

@@ -4,8 +4,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, DateTime, Dialect, Integer, MetaData, TypeDecorator
+from sqlalchemy import BigInteger, DateTime, Dialect, Integer, MetaData, Row, Select, Table, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase
+
+# A SELECT, and a row of its result, whose columns depend on the kind of records: the type checker does not know them.
+AnySelect = Select[*tuple[Any, ...]]
+AnyRow = Row[*tuple[Any, ...]]
 
 
 class Base(DeclarativeBase):
@@ -41,6 +45,13 @@ class UTCDateTime(TypeDecorator[datetime]):
         if dialect.name == "sqlite":  # stores timestamps as text
             return lambda value: datetime.fromisoformat(f"{value}+00:00") if value else None
         return lambda value: value.replace(tzinfo=UTC) if value else None
+
+
+def table_of(model: type[DeclarativeBase]) -> Table:
+    """Return the table of a model, for statements of Core: the ORM's take longer."""
+    table = model.__table__
+    assert isinstance(table, Table)
+    return table
 
 
 def now() -> datetime:

@@ -5,32 +5,29 @@ Only the writer of records and the activity log may use it; writes of other modu
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
 
 import orjson
 from sqlalchemy import JSON, Column, Dialect, Insert, Table, Text, bindparam, cast, column, func, insert, select, text
 from sqlalchemy.orm import Session
 
 
-def next_ids(session: Session, model: Any, number: int) -> Sequence[int]:
+def next_ids(session: Session, table: Table, number: int) -> Sequence[int]:
     """Return the ids of the next ``number`` rows in ascending order, reserved for the caller."""
-    table = model.__table__.name
     if session.get_bind().dialect.name == "postgresql":
-        sequence = func.pg_get_serial_sequence(table, "id")
+        sequence = func.pg_get_serial_sequence(table.name, "id")
         ids = select(func.nextval(sequence)).select_from(func.generate_series(1, number))
         return sorted(session.scalars(ids))
     # The transaction holds SQLite's write lock; inserting a row with an explicit id advances the sequence.
-    last = session.scalar(text("SELECT seq FROM sqlite_sequence WHERE name = :name"), {"name": table}) or 0
+    last = session.scalar(text("SELECT seq FROM sqlite_sequence WHERE name = :name"), {"name": table.name}) or 0
     return range(last + 1, last + 1 + number)
 
 
-def insert_rows(session: Session, model: Any, rows: Sequence[dict[str, Any]]) -> None:
+def insert_rows(session: Session, table: Table, rows: Sequence[dict[str, object]]) -> None:
     """Insert rows, dictionaries with the same column names as keys. A column's default is computed once for all rows.
 
     Several rows are sent as one statement with one JSON parameter. On PostgreSQL this takes one round trip and runs
     each trigger once; on SQLite it releases Python's lock for other threads.
     """
-    table: Table = model.__table__
     if len(rows) < 2:
         session.execute(_insert(table), rows)
         return
@@ -41,9 +38,9 @@ def insert_rows(session: Session, model: Any, rows: Sequence[dict[str, Any]]) ->
     session.execute(_insert_all(table, names, dialect.name), {"rows": orjson.dumps(converted).decode()})
 
 
-def _converter(table_column: Column[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
+def _converter(table_column: Column[object], dialect: Dialect) -> Callable[[object], object] | None:
     """Return the function that converts a column's Python values for the database; None if none is needed."""
-    convert: Callable[[Any], Any] | None = table_column.type.dialect_impl(dialect).bind_processor(dialect)
+    convert: Callable[[object], object] | None = table_column.type.dialect_impl(dialect).bind_processor(dialect)
     return convert
 
 
@@ -55,7 +52,7 @@ def _insert(table: Table) -> Insert:
 @cache
 def _insert_all(table: Table, names: tuple[str, ...], dialect: str) -> Insert:
     """Return the statement that inserts the rows of the JSON array in the parameter ``rows``."""
-    rows: Any = bindparam("rows", type_=Text())
+    rows = bindparam("rows", type_=Text())
     if dialect == "postgresql":
         columns = [column(name, table.c[name].type) for name in names]
         recordset = func.json_to_recordset(cast(rows, JSON)).table_valued(*columns, name="recordset")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import Connection, Engine, event
+from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm import Session
 from zope.sqlalchemy import datamanager
@@ -30,7 +31,7 @@ def listen(engine: Engine) -> None:
     event.listen(engine, "handle_error", _as_unknown_outcome)
 
 
-def _as_unknown_outcome(context: Any) -> OutcomeUnknown | None:
+def _as_unknown_outcome(context: ExceptionContext) -> OutcomeUnknown | None:
     error = context.original_exception
     # Only COMMIT and ROLLBACK have no statement, and SQLAlchemy does not raise the error of a ROLLBACK.
     is_commit = context.connection is not None and context.statement is None
@@ -46,7 +47,7 @@ class DataManager(datamanager.SessionDataManager):
         super().__init__(session, datamanager.STATUS_CHANGED, session.info["tm"])
         self.data = data
 
-    def tpc_vote(self, trans: Any) -> None:
+    def tpc_vote(self, trans: object) -> None:
         """Commit. If the answer is lost, look up the outcome; return if the transaction was committed.
 
         Raise OutcomeUnknown if the outcome cannot be found out; after any other error nothing was changed.

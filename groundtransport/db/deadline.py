@@ -29,6 +29,11 @@ def until(moment: float) -> Iterator[None]:
         _deadline.reset(token)
 
 
+def extend(moment: float) -> None:
+    """Move the deadline to ``moment``, if that is later, until the innermost ``until`` block ends."""
+    _deadline.set(max(_deadline.get(), moment))
+
+
 @contextmanager
 def at_least(seconds: float) -> Iterator[None]:
     """Extend the deadline of the block if less than ``seconds`` are left."""

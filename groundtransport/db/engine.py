@@ -1,16 +1,21 @@
 """Engines: one for each database, and variants of it for each sort of work. All variants share one pool."""
 
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
-from sqlalchemy import URL, Engine, create_engine, make_url
+from sqlalchemy import Connection, Engine, create_engine, make_url
 
-from groundtransport.db import commit_outcome, postgresql, sqlite
-from groundtransport.db.timeouts import IDLE, LOCK, POOL, STATEMENT
+from groundtransport.db import commit_outcome, json_text, postgresql, sqlite
+from groundtransport.db.timeouts import IDLE
 from groundtransport.db.transaction_options import Memory, with_options
 from groundtransport.settings import Settings, SettingsError
 
-POOL_SIZE = 32  # connections; more than waitress has threads
+TRANSACTION_POOLING = "transaction_pooling"  # execution option: connections go through PgBouncer
+TIMEOUT = "database_timeout"  # execution option: seconds of a statement of a request, or of its wait for a lock
 
 
 def make_engine(settings: Settings, *, for_requests: bool = False) -> Engine:
@@ -19,41 +24,58 @@ def make_engine(settings: Settings, *, for_requests: bool = False) -> Engine:
     With ``for_requests``, PostgreSQL limits the time of each statement; commands have no limit. Raise SettingsError if
     the folder of a SQLite file cannot be created.
     """
-    url = make_url(settings.database_url)
-    engine = _sqlite_engine(url) if settings.is_sqlite else _postgresql_engine(url, for_requests=for_requests)
+    engine = _sqlite_engine(settings) if settings.is_sqlite else _postgresql_engine(settings, for_requests=for_requests)
     commit_outcome.listen(engine)
     return engine
 
 
-def _sqlite_engine(url: URL) -> Engine:
+def _sqlite_engine(settings: Settings) -> Engine:
+    url = make_url(settings.database_url)
     file = Path(url.database or "").absolute()
     _make_folder(file.parent)
     sqlite.keep_private(file)
-    engine = _create_engine(url, {"timeout": LOCK})
-    sqlite.listen(engine, LOCK)
+    engine = _create_engine(settings, {"timeout": settings.database_timeout})
+    sqlite.listen(engine, settings.database_timeout)
     return engine
 
 
-def _postgresql_engine(url: URL, *, for_requests: bool) -> Engine:
-    options = f"-c timezone=utc -c lock_timeout={LOCK}s"
+def _postgresql_engine(settings: Settings, *, for_requests: bool) -> Engine:
+    url = make_url(settings.database_url)
+    timeout = f"{settings.database_timeout}s"
+    limits = {"timezone": "utc", "lock_timeout": timeout}
     if for_requests:
         # IDLE: a client that stops answering keeps its locks until the server ends its transaction.
-        options += f" -c statement_timeout={STATEMENT}s -c idle_in_transaction_session_timeout={IDLE}s"
+        limits |= {"statement_timeout": timeout, "idle_in_transaction_session_timeout": f"{IDLE}s"}
         # JIT compilation takes longer than a request's statements; parallel workers slow down other requests.
-        options += " -c jit=off -c max_parallel_workers_per_gather=0"
-    tcp = postgresql.tcp_options(url.query)
-    engine = _create_engine(url, {"connect_timeout": postgresql.CONNECT, "options": options, **tcp})
-    postgresql.listen(engine)
+        limits |= {"jit": "off", "max_parallel_workers_per_gather": "0"}
+    connect_args: dict[str, object] = {"connect_timeout": postgresql.CONNECT, **postgresql.tcp_options(url.query)}
+    if "application_name" not in url.query:
+        connect_args["application_name"] = application_name(settings.worker)
+    if settings.pgbouncer:  # a server connection is this client's for one transaction only
+        engine = _create_engine(settings, {**connect_args, "prepare_threshold": None})
+        postgresql.listen(engine, limits)
+    else:
+        options = " ".join(f"-c {name}={value}" for name, value in limits.items())
+        engine = _create_engine(settings, {**connect_args, "options": options})
+        postgresql.listen(engine)
     return engine
 
 
-def _create_engine(url: URL, connect_args: dict[str, object]) -> Engine:
+def application_name(worker: str) -> str:
+    """Return the name by which PostgreSQL shows a connection of this process, in ``pg_stat_activity``."""
+    return f"groundtransport {worker or f'{socket.gethostname()[:30]}:{os.getpid()}'}"
+
+
+def _create_engine(settings: Settings, connect_args: dict[str, object]) -> Engine:
     return create_engine(
-        url,
+        settings.database_url,
         connect_args=connect_args,
-        pool_size=POOL_SIZE,
-        pool_timeout=POOL,
+        execution_options={TRANSACTION_POOLING: settings.pgbouncer, TIMEOUT: settings.database_timeout},
+        pool_size=settings.pool_size,
+        pool_timeout=settings.pool_timeout,
         pool_use_lifo=True,  # the connection used last has its pages and prepared statements in memory
+        json_serializer=json_text.dumps,
+        json_deserializer=json_text.loads,
         hide_parameters=True,  # logged errors show the statement, but no personal data
     )
 
@@ -74,6 +96,16 @@ def _variant(engine: Engine, **changes: object) -> Engine:
 @lru_cache(32)
 def _autocommit(engine: Engine) -> Engine:
     return engine.execution_options(isolation_level="AUTOCOMMIT")
+
+
+def is_pooled(engine: Engine) -> bool:
+    """Return True if PgBouncer gives the engine a server connection for one transaction at a time."""
+    return bool(engine.get_execution_options().get(TRANSACTION_POOLING))
+
+
+def database_timeout(engine: Engine) -> int:
+    """Return the seconds that a statement of a request, or its wait for a lock, may take."""
+    return int(engine.get_execution_options()[TIMEOUT])
 
 
 def write_engine(engine: Engine, wait: float | None = None, *, durable: bool = True) -> Engine:
@@ -100,11 +132,29 @@ def read_engine(engine: Engine) -> Engine:
     """Return the engine for work that only reads.
 
     On PostgreSQL it is in autocommit, which saves the round trips of BEGIN and COMMIT; a SELECT at READ COMMITTED sees
-    the same rows either way. On SQLite it begins transactions, which cost no round trip.
+    the same rows either way. On SQLite it begins transactions, which cost no round trip; behind PgBouncer, because the
+    limits of statements are set in a transaction.
     """
-    return engine if engine.dialect.name == "sqlite" else _autocommit(engine)
+    return engine if engine.dialect.name == "sqlite" or is_pooled(engine) else _autocommit(engine)
 
 
 def autocommit_engine(engine: Engine) -> Engine:
     """Return the engine for single SELECT statements, each of which is a transaction of its own."""
     return _variant(engine, begin=None) if engine.dialect.name == "sqlite" else read_engine(engine)
+
+
+@contextmanager
+def without_time_limit(engine: Engine) -> Iterator[Connection]:
+    """Yield a connection to PostgreSQL, in autocommit, whose statements may take any time: to vacuum a large table.
+
+    Behind PgBouncer limits are set in transactions only, so there is none to lift.
+    """
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        if is_pooled(engine):
+            yield connection
+            return
+        connection.exec_driver_sql("SET statement_timeout = 0")
+        try:
+            yield connection
+        finally:
+            connection.exec_driver_sql("RESET statement_timeout")

@@ -1,9 +1,8 @@
 """SQL functions that compile to different SQL on SQLite and PostgreSQL."""
 
-from typing import Any
-
 from sqlalchemy import Boolean
 from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement, GenericFunction
 
 
@@ -14,13 +13,13 @@ class sort_text(GenericFunction[str]):  # noqa: N801  # named like an SQL functi
 
 
 @compiles(sort_text)
-def _sort_text(element: Any, compiler: Any, **options: Any) -> str:
+def _sort_text(element: FunctionElement[object], compiler: SQLCompiler, **options: object) -> str:
     # A collation instead of lower(), so that the index is covering. NOCASE folds ASCII letters, as lower() does.
     return f"{compiler.process(element.clauses, **options)} COLLATE NOCASE"
 
 
 @compiles(sort_text, "postgresql")
-def _sort_text_postgresql(element: Any, compiler: Any, **options: Any) -> str:
+def _sort_text_postgresql(element: FunctionElement[object], compiler: SQLCompiler, **options: object) -> str:
     return f'lower({compiler.process(element.clauses, **options)} COLLATE "C")'
 
 
@@ -37,12 +36,12 @@ class advisory_lock(GenericFunction[bool]):  # noqa: N801  # named like an SQL f
 
 
 @compiles(advisory_lock)
-def _advisory_lock(element: Any, compiler: Any, **options: Any) -> str:
+def _advisory_lock(element: object, compiler: object, **options: object) -> str:
     return "1 = 1"
 
 
 @compiles(advisory_lock, "postgresql")
-def _advisory_lock_postgresql(element: Any, compiler: Any, **options: Any) -> str:
+def _advisory_lock_postgresql(element: FunctionElement[object], compiler: SQLCompiler, **options: object) -> str:
     (key,) = element.clauses
     return f"pg_advisory_xact_lock(hashtext('{key.table.name}'), hashint8({compiler.process(key)})) IS NOT NULL"
 
@@ -59,13 +58,13 @@ class text_holds(FunctionElement[bool]):  # noqa: N801  # named like an SQL func
 
 
 @compiles(text_holds)
-def _text_holds(element: Any, compiler: Any, **options: Any) -> str:
+def _text_holds(element: FunctionElement[object], compiler: SQLCompiler, **options: object) -> str:
     text, search, *_ = element.clauses
     return f"instr({compiler.process(text, **options)}, {compiler.process(search, **options)}) > 0"
 
 
 @compiles(text_holds, "postgresql")
-def _text_holds_postgresql(element: Any, compiler: Any, **options: Any) -> str:
+def _text_holds_postgresql(element: FunctionElement[object], compiler: SQLCompiler, **options: object) -> str:
     text, search, *pattern = (compiler.process(clause, **options) for clause in element.clauses)
     return f"{text} LIKE {pattern[0]}" if pattern else f"strpos({text}, {search}) > 0"
 
@@ -78,7 +77,7 @@ class part_holds(FunctionElement[bool]):  # noqa: N801  # named like an SQL func
 
 
 @compiles(part_holds)
-def _part_holds(element: Any, compiler: Any, **options: Any) -> str:
+def _part_holds(element: FunctionElement[object], compiler: SQLCompiler, **options: object) -> str:
     # split_part is a slow Python function on SQLite, so a cheaper condition is evaluated first. It needs CASE:
     # SQLAlchemy appends "= 1" to the expression, and with AND SQLite would evaluate both operands.
     text, separator, number, search = (compiler.process(clause, **options) for clause in element.clauses)
@@ -90,6 +89,6 @@ def _part_holds(element: Any, compiler: Any, **options: Any) -> str:
 
 
 @compiles(part_holds, "postgresql")
-def _part_holds_postgresql(element: Any, compiler: Any, **options: Any) -> str:
+def _part_holds_postgresql(element: FunctionElement[object], compiler: SQLCompiler, **options: object) -> str:
     text, separator, number, search = (compiler.process(clause, **options) for clause in element.clauses)
     return f"strpos(split_part({text}, {separator}, {number}), {search}) > 0"

@@ -5,14 +5,15 @@ that both can be developed independently. Importing Alembic takes 11 MB of memor
 the heads from the revision files, and only commands import Alembic.
 """
 
-import ast
-from collections.abc import Iterable
 from configparser import ConfigParser
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine, inspect, text
+
+from groundtransport.db.migration_locks import repeat
+from groundtransport.db.revisions import Schema, read_schema
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -51,41 +52,17 @@ def folder_of(name: str) -> Path:
     return Path(str(files(package))) / path if colon else Path(name)
 
 
+def schema(ini: Path | None = None) -> Schema:
+    """Return the revisions in the version locations of an ini file."""
+    return read_schema(locations(ini))
+
+
 def heads(ini: Path | None = None) -> frozenset[str]:
     """Return the revisions that ``alembic_version`` holds after upgrading to the heads of an ini's version locations.
 
     These are the revisions that no other revision follows or depends on.
     """
-    return heads_of(locations(ini))
-
-
-def heads_of(folders: Iterable[Path]) -> frozenset[str]:
-    """Return the head revisions of the revision files in some folders."""
-    headers = [_header(file) for folder in folders for file in sorted(folder.glob("*.py"))]
-    ids = {label: header["revision"] for header in headers for label in _names(header.get("branch_labels"))}
-    referenced = {
-        name for header in headers for key in ("down_revision", "depends_on") for name in _names(header.get(key))
-    }
-    return frozenset(header["revision"] for header in headers) - {ids.get(name, name) for name in referenced}
-
-
-def _header(file: Path) -> dict[str, Any]:
-    """Return those of the constants in ``_HEADER`` that a revision file assigns, by name."""
-    header = {}
-    for node in ast.parse(file.read_text(encoding="utf-8"), str(file)).body:
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant | ast.Tuple | ast.List):
-            target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
-            if isinstance(target, ast.Name) and target.id in _HEADER:
-                header[target.id] = ast.literal_eval(node.value)
-    return header
-
-
-_HEADER = {"revision", "down_revision", "branch_labels", "depends_on"}
-
-
-def _names(value: Any) -> list[str]:
-    """Return the names in a header constant, which is None, a name, or a sequence of names."""
-    return [value] if isinstance(value, str) else list(value or ())
+    return schema(ini).heads
 
 
 def current(engine: Engine) -> frozenset[str]:
@@ -97,10 +74,10 @@ def current(engine: Engine) -> frozenset[str]:
 
 
 def upgrade(engine: Engine, revision: str = "heads", ini: Path | None = None) -> None:
-    """Upgrade the database to a revision."""
+    """Upgrade the database to a revision, beside running writers."""
     from alembic import command
 
-    command.upgrade(config(engine, ini), revision)
+    repeat(lambda: command.upgrade(config(engine, ini), revision))
 
 
 def downgrade(engine: Engine, revision: str = "base", ini: Path | None = None) -> None:

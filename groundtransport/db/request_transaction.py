@@ -12,7 +12,6 @@ from transaction.interfaces import NoTransaction
 
 from groundtransport.db.engine import read_engine
 from groundtransport.db.session import make_session
-from groundtransport.db.timeouts import BUDGET
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 Handler = Callable[[Request], Response]
@@ -27,7 +26,7 @@ def dbsession(request: Request) -> Session:
     """Return a new session for a request, closed when the request ends: ``request.dbsession``."""
     engine = request.registry["engine"]
     session = make_session(engine, request.tm) if is_write(request) else Session(read_engine(engine))
-    session.info["deadline"] = request.began + BUDGET
+    session.info["deadline"] = request.began + request.registry["settings"].request_budget
     request.add_finished_callback(lambda _: session.close())
     return session
 

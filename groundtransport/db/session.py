@@ -12,8 +12,7 @@ from transaction import TransactionManager
 from zope.sqlalchemy import datamanager
 
 from groundtransport.db import commit_outcome
-from groundtransport.db.engine import write_engine
-from groundtransport.db.timeouts import LOCK
+from groundtransport.db.engine import database_timeout, write_engine
 
 MIN_LOCK_TIMEOUT = 0.05  # seconds
 _SET_LOCK_TIMEOUT = text("SELECT set_config('lock_timeout', :wait, true)")  # one object, so it is compiled once
@@ -48,7 +47,7 @@ def transaction_data(session: Session) -> dict[str, Any]:
     """Return the dictionary of a JoinedSession's current transaction; it is discarded with the transaction."""
     transaction = session.info["tm"].get()
     try:
-        data: dict[str, Any] = transaction.data(session)
+        data: dict[str, object] = transaction.data(session)
     except KeyError:
         data = {}
         transaction.set_data(session, data)
@@ -58,11 +57,13 @@ def transaction_data(session: Session) -> dict[str, Any]:
 def limit_lock_wait(session: Session) -> None:
     """Limit the lock waits of the transaction to the time that the request has left.
 
-    Does nothing while more than ``timeouts.LOCK`` is left, the limit of each connection, and nothing on SQLite.
+    Does nothing on SQLite, and nothing while more than ``settings.database_timeout`` is left, the limit of each
+    connection.
     """
-    left = session.info.get("deadline", math.inf) - time.monotonic()
-    if left < LOCK and session.get_bind().dialect.name == "postgresql":
-        session.execute(_SET_LOCK_TIMEOUT, {"wait": str(int(max(MIN_LOCK_TIMEOUT, left) * 1000))})
+    seconds_left = session.info.get("deadline", math.inf) - time.monotonic()
+    engine = session.get_bind().engine
+    if engine.dialect.name == "postgresql" and seconds_left < database_timeout(engine):
+        session.execute(_SET_LOCK_TIMEOUT, {"wait": str(int(max(MIN_LOCK_TIMEOUT, seconds_left) * 1000))})
 
 
 @contextmanager

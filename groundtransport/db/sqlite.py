@@ -13,6 +13,7 @@ from groundtransport.db.transaction_options import Memory
 
 # Result codes of a damaged file, or of a file of another format (https://www.sqlite.org/rescode.html).
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+WAL_MAX = 64 * 1024 * 1024  # bytes to which SQLite shortens the write-ahead log once a large transaction is in the file
 _damaged: set[URL] = set()  # databases in which a statement met damage
 
 
@@ -58,13 +59,21 @@ def is_sound(engine: Engine) -> bool:
     return True
 
 
+def is_writable(engine: Engine) -> bool:
+    """Return True if this process may change the file, and create SQLite's own files beside it."""
+    file = Path(engine.url.database or "").absolute()
+    return os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)
+
+
 def _note_damage(context: ExceptionContext) -> None:
     if _is_damage(context.original_exception) and context.engine is not None:
         _damaged.add(context.engine.url)
 
 
 def _is_damage(error: BaseException | None) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED
+    """Return True if an error means a damaged file. A wrong search index is none: ``reindex`` repairs it."""
+    code = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF in DAMAGED and code != sqlite3.SQLITE_CORRUPT_VTAB
 
 
 class HintingCompiler(SQLiteCompiler):
@@ -83,6 +92,7 @@ def prepare(connection: sqlite3.Connection, record: object) -> None:
         "journal_mode=WAL",
         "synchronous=FULL",
         "foreign_keys=ON",
+        f"journal_size_limit={WAL_MAX}",
         "secure_delete=OFF",  # with ON, SQLite overwrites each deleted piece of an index with zeros
         *(f"{name}={value}" for name, value in MEMORY_PRAGMAS[Memory.DEFAULT].items()),
     ):

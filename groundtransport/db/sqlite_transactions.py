@@ -3,10 +3,10 @@
 import sqlite3
 import time
 from contextlib import suppress
-from typing import Any
 
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from groundtransport.db.fifo_lock import FIFOLock
 from groundtransport.db.transaction_options import Memory, TransactionOptions, options_of
@@ -55,18 +55,22 @@ class SQLiteTransactions:
         run(connection, "SELECT 1 FROM sqlite_master LIMIT 0")
 
     def acquire(self, connection: Connection, options: TransactionOptions) -> None:
-        """Take the write lock of this process, and leave the rest of the time for writers of other processes."""
+        """Take the write lock of this process, and leave the rest of the time for writers of other processes.
+
+        Raise OperationalError if another thread holds it for ``lock_timeout`` seconds.
+        """
         timeout = self.lock_timeout if options.lock_timeout is None else options.lock_timeout
         started = time.monotonic()
         if not self.write_lock.acquire(timeout):
             raise OperationalError("BEGIN", {}, sqlite3.OperationalError("database is locked"))
         connection.info[HOLDS_LOCK] = True
-        driver: Any = connection.connection.driver_connection
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
         _set_durable(driver, connection.info, durable=options.durable)
-        left = max(MIN_BUSY_TIMEOUT, timeout - (time.monotonic() - started))
-        driver.execute(f"PRAGMA busy_timeout = {int(left * 1000)}")
+        seconds_left = max(MIN_BUSY_TIMEOUT, timeout - (time.monotonic() - started))
+        driver.execute(f"PRAGMA busy_timeout = {int(seconds_left * 1000)}")
 
-    def end(self, connection: sqlite3.Connection | None, record: Any, error: object = None) -> None:
+    def end(self, connection: sqlite3.Connection | None, record: ConnectionPoolEntry, error: object = None) -> None:
         """End an open transaction when a connection is returned to the pool or discarded, and release the lock."""
         with suppress(sqlite3.Error):  # the connection was closed, which ended the transaction
             if connection is not None and connection.in_transaction:
@@ -74,7 +78,7 @@ class SQLiteTransactions:
         if record is not None:
             self.release(record.info)
 
-    def release(self, info: dict[Any, Any]) -> None:
+    def release(self, info: dict[object, object]) -> None:
         """Release the write lock if the connection with this ``info`` holds it."""
         if info.pop(HOLDS_LOCK, False):
             self.write_lock.release()
@@ -82,14 +86,15 @@ class SQLiteTransactions:
 
 def run(connection: Connection, statement: str) -> None:
     """Execute a statement with the driver, in a tenth of SQLAlchemy's time; raise the error that SQLAlchemy would."""
-    driver: Any = connection.connection.driver_connection
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
     try:
         driver.execute(statement).close()
     except sqlite3.Error as error:
         raise DBAPIError.instance(statement, None, error, sqlite3.Error, dialect=connection.dialect) from error
 
 
-def _set_durable(driver: sqlite3.Connection, info: dict[Any, Any], *, durable: bool) -> None:
+def _set_durable(driver: sqlite3.Connection, info: dict[object, object], *, durable: bool) -> None:
     """Set whether a commit waits for the disk. In WAL mode the database stays consistent either way."""
     if info.get(DURABLE, True) != durable:
         driver.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")

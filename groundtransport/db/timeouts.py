@@ -1,7 +1,4 @@
-"""Time limits of database work, in seconds."""
+"""Time limits of database work, in seconds, besides ``settings.database_timeout``."""
 
-BUDGET = 4.5  # all waiting of one request for the database
-POOL = 2  # waiting for a connection of the pool
-LOCK = 4  # waiting for a lock, unless the transaction sets another limit
-STATEMENT = 4  # running one statement of a request (PostgreSQL)
+BULK_BUDGET = 30  # all waiting of a bulk request of the API for the database; it has up to 1,000 operations
 IDLE = 30  # an open transaction without statements; after that PostgreSQL ends it and releases its locks

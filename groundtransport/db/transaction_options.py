@@ -22,7 +22,8 @@ class TransactionOptions:
     """How a transaction begins, waits and commits.
 
     ``begin`` is SQLite's mode of BEGIN; None begins no transaction. ``lock_timeout`` is in seconds; None means
-    ``timeouts.LOCK``. If ``durable`` is false, the commit does not wait for the disk: a power failure may lose it.
+    ``settings.database_timeout``. If ``durable`` is false, the commit does not wait for the disk: a power failure may
+    lose it.
     """
 
     begin: Literal["DEFERRED", "IMMEDIATE"] | None = "DEFERRED"

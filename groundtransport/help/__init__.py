@@ -1,10 +1,10 @@
 """``/admin/help``: the guide of ``docs/guide`` in the reader's language."""
 
 from pyramid.config import Configurator
-from pyramid.request import Request
 from pyramid.view import view_config
 
 from groundtransport.help.guide import sections
+from groundtransport.request import Request
 from groundtransport.resources import Admin
 from groundtransport.security import Permission
 
@@ -17,6 +17,7 @@ from groundtransport.security import Permission
     renderer="groundtransport:help/templates/help.jinja2",
 )
 def help_page(context: Admin, request: Request) -> dict[str, object]:
+    """Render all sections of the guide on one page."""
     return {"sections": sections(request)}
 
 

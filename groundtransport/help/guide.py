@@ -1,7 +1,7 @@
 """Render the guide: one Markdown file per section and language, ``<place>-<name>.md``, shown on one page.
 
 A link to another file of the guide becomes a link to its section, and a picture becomes a static file. Text between
-backticks is what the reader presses or types.
+backticks is what the reader presses or types. A file that a language lacks is shown in English.
 """
 
 import struct
@@ -14,8 +14,9 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
-from pyramid.request import Request
 
+from groundtransport.i18n import DEFAULT
+from groundtransport.request import Request
 from groundtransport.web.static import FOLDER, asset_path
 
 GUIDE = Path(__file__).parent.parent / "guide"
@@ -24,11 +25,12 @@ PICTURES = "../pictures/"  # where the files of a language find their pictures
 
 @dataclass(frozen=True)
 class Section:
-    """A file of the guide: its id on the page, its title, and its HTML without the title."""
+    """A file of the guide: its id on the page, its title, its HTML without the title, and its language."""
 
     id: str
     title: str
     html: Markup
+    language: str
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,16 @@ class _Source:
     id: str
     title: str
     tokens: Sequence[Token]
+    language: str
 
 
 def sections(request: Request) -> list[Section]:
     """Return the guide in the language of a request."""
     env = {"request": request}
-    return [Section(source.id, source.title, _rendered(source.tokens, env)) for source in _sources(request.locale_name)]
+    return [
+        Section(source.id, source.title, _rendered(source.tokens, env), source.language.replace("_", "-"))
+        for source in _sources(request.locale_name)
+    ]
 
 
 def _rendered(tokens: Sequence[Token], env: dict[str, Request]) -> Markup:
@@ -58,17 +64,19 @@ def section_id(file_name: str) -> str:
 
 @cache
 def _sources(language: str) -> list[_Source]:
-    return [_read(file) for file in sorted((GUIDE / language).glob("*.md"))]
+    names = sorted(file.name for file in (GUIDE / DEFAULT).glob("*.md"))
+    return [_read(language if (GUIDE / language / name).exists() else DEFAULT, name) for name in names]
 
 
-def _read(file: Path) -> _Source:
+def _read(language: str, name: str) -> _Source:
     """Return a parsed file, its title taken out and its other headings one level further down."""
+    file = GUIDE / language / name
     tokens = _markdown().parse(file.read_text(encoding="utf-8"))
     title, body = tokens[1].content, tokens[3:]
     for token in body:
         if token.tag == "h2":
             token.tag = "h3"
-    return _Source(section_id(file.name), title, body)
+    return _Source(section_id(name), title, body, language)
 
 
 @cache
@@ -81,11 +89,11 @@ def _markdown() -> MarkdownIt:
     return markdown
 
 
-def _keys(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+def _keys(renderer: object, tokens: Sequence[Token], index: int, options: object, env: object) -> str:
     return f"<kbd>{escape(tokens[index].content)}</kbd>"
 
 
-def _link(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+def _link(renderer: object, tokens: Sequence[Token], index: int, options: object, env: object) -> str:
     """Return the start of a link; ``20-add.md`` leads to its section, every other URL stays."""
     url = str(tokens[index].attrs["href"])
     return f'<a href="{escape(f"#{section_id(url)}" if url.endswith(".md") else url)}">'

@@ -11,12 +11,11 @@ from typing import Protocol
 
 from pyramid.exceptions import BadCSRFToken
 from pyramid.httpexceptions import HTTPForbidden, HTTPServiceUnavailable
-from pyramid.registry import Registry
-from pyramid.request import Request
 from pyramid.response import Response
 
 from groundtransport.db import now
-from groundtransport.security import NAME_MAX, derive, origin_is_ours
+from groundtransport.request import Registry, Request
+from groundtransport.security import NAME_MAX, Identity, derive, known_identity, origin_is_ours
 from groundtransport.security_log.events import REFUSALS, Entry, Event
 from groundtransport.security_log.log import count_entry, write, write_lines
 from groundtransport.web.client import client_ip_of
@@ -49,24 +48,30 @@ def record(
     It is attributed to the signed-in user unless ``user`` or ``name`` is given. ``about`` is the name of the other user
     whose account it concerns. ``details`` are short values: never a secret, nor a user name as it was typed.
     """
-    user_id, own_name = (user.id, user.name) if user else _signed_in(request)
-    texts = {key: str(value)[:DETAIL_MAX] for key, value in details.items()}
-    request.security_events.append(
-        Entry(
-            event,
-            name=(name or own_name)[:NAME_MAX],
-            user_id=user_id,
-            about=about[:NAME_MAX],
-            address=client_ip_of(request),
-            request_id=request.id,
-            details=texts,
-        )
+    request.security_events.append(make_entry(request, event, user=user, name=name, about=about, **details))
+
+
+def make_entry(
+    request: Request, event: Event, *, user: Account | None = None, name: str = "", about: str = "", **details: object
+) -> Entry:
+    """Return the entry that ``record`` records."""
+    identity = known_identity(request)
+    user_id, own_name = (user.id, user.name) if user else _signed_in(identity)
+    if identity and identity.token:
+        details = {"token": identity.token.name, **details}
+    return Entry(
+        event,
+        name=(name or own_name)[:NAME_MAX],
+        user_id=user_id,
+        about=about[:NAME_MAX],
+        address=client_ip_of(request),
+        request_id=request.id,
+        details={key: str(value)[:DETAIL_MAX] for key, value in details.items()},
     )
 
 
-def _signed_in(request: Request) -> tuple[int | None, str]:
-    """Return the id and the user name of the signed-in user, as far as the session has been read."""
-    identity = request.session.known_identity
+def _signed_in(identity: Identity | None) -> tuple[int | None, str]:
+    """Return the id and the user name of the signed-in user."""
     return (identity.user_id, identity.name) if identity else (None, "")
 
 

@@ -6,16 +6,16 @@ Removal (``prune``) and re-signing (``reseal``) each append a mark: a signed eve
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import CursorResult, delete, func, select
 from sqlalchemy.orm import Session
 
 from groundtransport.db.functions import advisory_lock
+from groundtransport.events import Values
 from groundtransport.security_log.event_chain import append, text_of
 from groundtransport.security_log.events import COMMAND_LINE, Entry, Event
 from groundtransport.security_log.models import SecurityEvent, SecurityHead
-from groundtransport.signing import GENESIS, Key, Tampered, extend_digest
+from groundtransport.signing import GENESIS, Key, Tampered, check_signature, extend_digest
 
 CHUNK = 5_000  # events per query
 
@@ -54,9 +54,10 @@ def prune(dbsession: Session, keys: Mapping[str, Key], until: datetime, actor: s
     if last is None:
         return 0
     end, _ = _walk(dbsession, keys, last)
-    result: Any = dbsession.execute(delete(SecurityEvent).where(SecurityEvent.id <= last))
+    result = dbsession.execute(delete(SecurityEvent).where(SecurityEvent.id <= last))
     _append_mark(dbsession, keys, Event.PRUNED, end, actor)
-    return int(result.rowcount)
+    assert isinstance(result, CursorResult)
+    return result.rowcount
 
 
 def reseal(dbsession: Session, keys: Mapping[str, Key], actor: str) -> bool:
@@ -98,22 +99,13 @@ def _walk(dbsession: Session, keys: Mapping[str, Key], last: int, *, whole: bool
         if (count or end.mac) and number != end.number + 1:
             raise Tampered(f"security event {end.number + 1} is missing")
         text = text_of(event, end.mac)
-        _check(event, text, keys, max(vouched, default=0))
+        check_signature("security event", event, text, keys, max(vouched, default=0))
         end, count = End(number, event["mac"], extend_digest(end.digest, text)), count + 1
         if number in vouched and vouched[number] != end:
             raise Tampered(f"a security event up to {number} was changed: the mark of the key rotation does not match")
     if whole:
         _check_head(dbsession, end, count)
     return end, count
-
-
-def _check(event: Mapping[str, Any], text: str, keys: Mapping[str, Key], vouched: int) -> None:
-    """Raise Tampered if the signature is wrong. An unknown key is accepted up to the number ``vouched``."""
-    key = keys.get(event["key_id"])
-    if key is None and event["id"] > vouched:
-        raise Tampered(f"security event {event['id']} is signed with the unknown key {event['key_id']!r}")
-    if key is not None and not key.signed(text, event["mac"]):
-        raise Tampered(f"security event {event['id']} was changed, or the one before it")
 
 
 def _check_head(dbsession: Session, end: End, count: int) -> None:
@@ -145,7 +137,7 @@ def _end_of(details: Mapping[str, str]) -> End:
     return End(int(details["through"]), details["mac"], details["digest"])
 
 
-def _events(dbsession: Session, last: int) -> Iterator[dict[str, Any]]:
+def _events(dbsession: Session, last: int) -> Iterator[Values]:
     """Yield the events up to number ``last``, in order."""
     table, after = SecurityEvent.__table__, -1
     while True:

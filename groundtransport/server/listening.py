@@ -4,7 +4,9 @@ import errno
 import os
 from typing import Any
 
+from pyramid.router import Router
 from waitress import create_server
+from waitress.server import BaseWSGIServer
 
 MAX_PORT = 65_535
 DEFAULT_PORT = "8080"  # waitress'
@@ -19,7 +21,7 @@ class StartError(Exception):
     """The server cannot start. The message gives the reason in one sentence."""
 
 
-def listen(app: Any, sockets: dict[int, Any], settings: dict[str, str]) -> Any:
+def listen(app: Router, sockets: dict[int, Any], settings: dict[str, str]) -> BaseWSGIServer:
     """Return waitress' server for a WSGI application, listening; its sockets are added to ``sockets``.
 
     ``settings`` are waitress' settings as text. Raise StartError if one is invalid or a socket cannot be opened.

@@ -1,34 +1,53 @@
 """Request parser with limits that waitress does not have."""
 
 import re
-from typing import Any
+import time
 
+import orjson
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.utilities import RequestEntityTooLarge
 
-from groundtransport.settings import ANONYMOUS_BODY_LIMIT
+from groundtransport.settings import ANONYMOUS_BODY_LIMIT, LARGE_BODY
 
 WHITESPACE_RUN = re.compile(rb"[ \t\r\n]{100}")  # longer than any in a legitimate request
 CONTENT_LENGTH = re.compile(rb"^Content-Length[ \t]*:", re.IGNORECASE | re.MULTILINE)
+UPLOAD_PATH = re.compile(r"/admin/[^/?]+/import/?", re.ASCII)
 TRANSFER_ENCODING = re.compile(rb"^Transfer-Encoding[ \t]*:", re.IGNORECASE | re.MULTILINE)
+
+
+class ProblemTooLarge(RequestEntityTooLarge):
+    """The 413 of the API, as problem details (RFC 9457)."""
+
+    def to_response(self, ident: str | None = None) -> tuple[str, list[tuple[str, str]], bytes]:
+        """Return the status line, the headers and the body."""
+        document = {"type": "about:blank", "title": self.reason, "status": self.code, "detail": self.body}
+        return f"{self.code} {self.reason}", [("Content-Type", "application/problem+json")], orjson.dumps(document)
 
 
 class Parser(HTTPRequestParser):
     """Parser that rejects requests which are slow to parse, or which a proxy may parse differently."""
 
-    error: Any = None
+    error: object = None
+    arrived = 0.0  # time.monotonic() when the request was complete
 
     def received(self, data: bytes) -> int:
         """Parse received bytes and return how many were consumed.
 
         Chunked bodies are limited to ANONYMOUS_BODY_LIMIT bytes, because waitress takes a second of CPU time for a
         million small chunks, and time quadratic in the length of a chunk header. Browsers and the supported proxies do
-        not send chunked bodies.
+        not send chunked bodies. Other bodies are limited to LARGE_BODY, except for the upload of a file.
         """
         consumed: int = super().received(data)
         if self.chunked and self.body_bytes_received > ANONYMOUS_BODY_LIMIT and self.error is None:
             self.error = RequestEntityTooLarge(f"a body in chunks has at most {ANONYMOUS_BODY_LIMIT} bytes")
             self.completed = True
+        elif self.content_length > LARGE_BODY and not self.completed and not self.is_upload:
+            self.error = RequestEntityTooLarge(f"a body has at most {LARGE_BODY} bytes")
+            self.completed = True
+        if isinstance(self.error, RequestEntityTooLarge) and self.path.startswith("/api/"):
+            self.error = ProblemTooLarge(self.error.body)
+        if self.completed:
+            self.arrived = time.monotonic()
         return consumed
 
     def parse_header(self, header_plus: bytes) -> None:
@@ -46,3 +65,8 @@ class Parser(HTTPRequestParser):
             raise ParsingError("Content-Length is invalid") from None
         if "TRANSFER_ENCODING" in self.headers:  # waitress removes the header from HTTP/1.1 requests only
             raise ParsingError("Transfer-Encoding before HTTP/1.1")
+
+    @property
+    def is_upload(self) -> bool:
+        """Return True for the upload of a file by a browser that has a session, as far as the headers tell."""
+        return bool(UPLOAD_PATH.fullmatch(self.path)) and "groundtransport=" in self.headers.get("COOKIE", "")

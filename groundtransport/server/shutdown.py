@@ -4,7 +4,7 @@ import logging
 import signal
 import threading
 import time
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from waitress import wasyncore
 from waitress.server import BaseWSGIServer
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 SHUTDOWN_TIMEOUT = 8  # seconds from the signal to the end; service managers kill a process after ten
 POLL_INTERVAL = 0.1  # seconds between two checks for open connections
-Sockets = dict[int, Any]
+Sockets = dict[int, object]
 Dispatcher = TypeVar("Dispatcher")
 
 
@@ -25,7 +25,7 @@ def of_type(sockets: Sockets, dispatcher_type: type[Dispatcher]) -> list[Dispatc
     return [dispatcher for dispatcher in sockets.values() if isinstance(dispatcher, dispatcher_type)]
 
 
-def poll(server: Any, sockets: Sockets, timeout: float) -> None:
+def poll(server: BaseWSGIServer, sockets: Sockets, timeout: float) -> None:
     """Run one round of waitress' loop; wait up to ``timeout`` seconds for events."""
     wasyncore.loop(timeout=timeout, use_poll=server.adj.asyncore_use_poll, map=sockets, count=1)
 
@@ -34,7 +34,7 @@ def shutdown_event(sockets: Sockets) -> threading.Event:
     """Return an event that the first SIGTERM or SIGINT sets; further signals have no effect."""
     event = threading.Event()
 
-    def handle_signal(number: int, frame: Any) -> None:
+    def handle_signal(number: int, frame: object) -> None:
         event.set()
         for waker in of_type(sockets, trigger):
             waker.pull_trigger()
@@ -44,7 +44,7 @@ def shutdown_event(sockets: Sockets) -> threading.Event:
     return event
 
 
-def drain_connections(app: Any, server: Any, sockets: Sockets, seconds: int) -> None:
+def drain_connections(app: object, server: object, sockets: Sockets, seconds: int) -> None:
     """Keep serving for some seconds while ``/readyz`` returns 503 and each response closes its connection."""
     registry = getattr(app, "registry", None)
     if registry is not None:
@@ -52,11 +52,11 @@ def drain_connections(app: Any, server: Any, sockets: Sockets, seconds: int) -> 
     for listener in of_type(sockets, BaseWSGIServer):
         listener.is_ending = True
     end = time.monotonic() + seconds
-    while (left := end - time.monotonic()) > 0:
-        poll(server, sockets, min(left, POLL_INTERVAL))
+    while (seconds_left := end - time.monotonic()) > 0:
+        poll(server, sockets, min(seconds_left, POLL_INTERVAL))
 
 
-def finish(server: Any, sockets: Sockets, deadline: float) -> None:
+def finish(server: BaseWSGIServer, sockets: Sockets, deadline: float) -> None:
     """Accept the pending connections, stop listening, and wait for the requests in flight.
 
     ``deadline`` is a time of ``time.monotonic()``; requests that are not finished by then are logged and dropped.
@@ -75,7 +75,7 @@ def finish(server: Any, sockets: Sockets, deadline: float) -> None:
     server.task_dispatcher.shutdown(timeout=1)
 
 
-def _accept(listener: Any) -> bool:
+def _accept(listener: BaseWSGIServer) -> bool:
     """Accept one pending connection; return False if there was none."""
     before = len(listener.active_channels)
     listener.handle_accept()

@@ -7,7 +7,7 @@ the header is never read here.
 import ipaddress
 import re
 
-from pyramid.request import Request
+from groundtransport.request import Request
 
 CLIENT_IP_MAX = 64
 AGENT_MAX = 200

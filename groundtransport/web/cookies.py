@@ -3,8 +3,9 @@
 from datetime import timedelta
 from typing import Literal
 
-from pyramid.request import Request
 from pyramid.response import Response
+
+from groundtransport.request import Request
 
 
 def cookie_name(request: Request, name: str) -> str:

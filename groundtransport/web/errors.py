@@ -2,18 +2,19 @@
 
 import logging
 from http import HTTPStatus
-from typing import Any
 
 from pyramid.exceptions import BadCSRFToken
 from pyramid.httpexceptions import HTTPException, HTTPForbidden, HTTPMethodNotAllowed, HTTPNotFound, HTTPSeeOther
 from pyramid.renderers import render_to_response
-from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.view import exception_view_config, forbidden_view_config, notfound_view_config
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, TimeoutError
 
 from groundtransport.db.commit_outcome import may_be_stored
 from groundtransport.i18n import _
+from groundtransport.request import Request
+from groundtransport.security import Permission, TokenDenied, is_api, is_public
+from groundtransport.web.layout import DENIAL, DENIALS
 from groundtransport.web.urls import sign_in_url
 from groundtransport.web.view_methods import view_methods
 
@@ -45,6 +46,7 @@ MESSAGES = {
     500: _("Something went wrong on our side. Nothing was changed."),
     503: _("The database cannot be reached just now. Nothing was changed. Please try again in a moment."),
 }
+TOKEN_DENIAL = _("This token does not permit that: it is read only, or limited to other kinds of record.")
 # Messages used instead if the change may be stored.
 UNKNOWN = {
     500: _("Something went wrong on our side. Your change may have been saved: look before you make it again."),
@@ -56,12 +58,14 @@ UNKNOWN = {
 
 
 def prefers_json(request: Request) -> bool:
-    """Return True if ``Accept`` ranks JSON above HTML. ``X-Requested-With`` is ignored."""
+    """Return True below ``/api`` and ``/public``, or if ``Accept`` ranks JSON above HTML."""
+    if is_api(request) or is_public(request):
+        return True
     offers = request.accept.acceptable_offers([HTML, JSON, PROBLEM])
     return bool(offers) and offers[0][0] != HTML
 
 
-def problem(request: Request, status: int, detail: str, **members: Any) -> Response:
+def problem(request: Request, status: int, detail: str, **members: object) -> Response:
     """Return problem details (RFC 9457) with the request id as ``instance`` and ``members`` as further members."""
     body = {
         "type": "about:blank",
@@ -112,14 +116,25 @@ def allowed_methods(request: Request) -> set[str]:
     context, name = getattr(request, "context", None), getattr(request, "view_name", None)
     if context is None or name is None or request.subpath:
         return set()
-    return view_methods(request.registry, type(context), name)
+    route = getattr(request, "matched_route", None)
+    return view_methods(request.registry, type(context), name, route.name if route else None)
 
 
 @forbidden_view_config()
 def forbidden(exception: HTTPForbidden, request: Request) -> Response:
-    """Redirect to the sign-in page, which names the missing permission."""
+    """Redirect to the sign-in page, which names the missing permission; a 403 below ``/api``."""
     permission = getattr(exception.result, "permission", "")  # a Denied is falsy, so do not test it
+    if is_api(request):
+        return problem(request, 403, denial_of(exception))
     return HTTPSeeOther(sign_in_url(request, missing=str(permission)))
+
+
+def denial_of(exception: HTTPForbidden) -> str:
+    """Return the message for a missing permission."""
+    if isinstance(exception.result, TokenDenied):
+        return TOKEN_DENIAL
+    permission = getattr(exception.result, "permission", "")
+    return DENIALS[Permission(permission)] if permission in set(Permission) else DENIAL
 
 
 @exception_view_config(OperationalError)

@@ -6,10 +6,10 @@ The form parser takes time quadratic in the length of a part's headers, and fail
 import re
 
 from pyramid.httpexceptions import HTTPBadRequest
-from pyramid.request import Request
 from webob.compat import parse_header
 
 from groundtransport.i18n import _
+from groundtransport.request import Request
 
 FIELDS_MAX = 5_000  # of one form
 HEAD_MAX = 1_000  # bytes of the Content-Type header, and of the headers of a multipart part

@@ -10,19 +10,18 @@ from collections.abc import Callable
 from urllib.parse import unquote_to_bytes
 
 from pyramid.httpexceptions import HTTPBadRequest, HTTPSeeOther, HTTPUnsupportedMediaType
-from pyramid.registry import Registry
-from pyramid.request import Request
 from pyramid.response import Response
 
 from groundtransport.i18n import _
-from groundtransport.security import Identity
+from groundtransport.request import Registry, Request
+from groundtransport.security import Identity, is_api
 from groundtransport.settings import ANONYMOUS_BODY_LIMIT
 from groundtransport.web.form_limits import check_shape
 from groundtransport.web.request_guard import check_size
+from groundtransport.web.upload import MULTIPART, accepts_upload, matches, parse_upload
 from groundtransport.web.urls import segments, sign_in_url
 
 _CHARSET = re.compile(r"charset\s*=\s*\"?([^\s;\"]*)", re.IGNORECASE)
-MULTIPART = "multipart/form-data"
 PROFILE = ("admin", "profile")
 SECOND_FACTOR = (*PROFILE, "second-factor")
 Handler = Callable[[Request], Response]
@@ -30,13 +29,13 @@ Handler = Callable[[Request], Response]
 
 def tween(handler: Handler, registry: Registry) -> Handler:
     def require_login(request: Request) -> Response:
-        if is_inside(request):
+        if is_inside(request) and not is_api(request):
             identity = request.session.identity
             if identity is None:
                 return HTTPSeeOther(sign_in_url(request))
             if not may_pass(identity, segments(request)):
                 return HTTPSeeOther(request.application_url + "/".join(("", *mandatory_page(identity))))
-        else:
+        elif not is_api(request):  # there a token was verified before
             check_size(request, ANONYMOUS_BODY_LIMIT)
         check_encoding(request)
         return handler(request)
@@ -74,8 +73,13 @@ def check_encoding(request: Request) -> None:
         request.GET  # noqa: B018  # decodes the query
         unquote_to_bytes(request.query_string).decode()
         check_charset(request.headers.get("Content-Type", ""))
+        if accepts_upload(request):
+            parse_upload(request)
+            return
         if request.content_type == MULTIPART and not accepts_multipart(request):
             raise HTTPUnsupportedMediaType(_("No form with files is read at this address."))
+        if is_api(request):
+            return  # no form is read there
         check_shape(request)
         if request.content_type in ("", "application/x-www-form-urlencoded"):  # WebOb parses both as a form
             unquote_to_bytes(request.body).decode()
@@ -89,13 +93,6 @@ def accepts_multipart(request: Request) -> bool:
     """Return True if a view with the option ``accept_multipart`` has this path."""
     path = segments(request)
     return any(matches(path, pattern) for pattern in request.registry["multipart_paths"])
-
-
-def matches(path: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
-    """Return True if the segments of a path equal those of the pattern, where ``*`` matches any segment."""
-    return len(path) == len(pattern) and all(
-        expected in ("*", segment) for segment, expected in zip(path, pattern, strict=True)
-    )
 
 
 def check_charset(content_type: str) -> None:

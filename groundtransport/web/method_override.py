@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
-from pyramid.registry import Registry
-from pyramid.request import Request
 from pyramid.response import Response
+
+from groundtransport.request import Registry, Request
+from groundtransport.security import is_api
 
 Handler = Callable[[Request], Response]
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -12,7 +13,7 @@ FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 def tween(handler: Handler, registry: Registry) -> Handler:
     def override(request: Request) -> Response:
-        if request.method == "POST" and request.content_type in FORMS:
+        if request.method == "POST" and request.content_type in FORMS and not is_api(request):
             methods = request.POST.getall("_method")
             if methods in (["PUT"], ["DELETE"]):
                 request.method = methods[0]

@@ -11,12 +11,15 @@ import time
 from collections.abc import Callable
 
 from pyramid.httpexceptions import HTTPBadRequest, HTTPRequestEntityTooLarge
-from pyramid.registry import Registry
-from pyramid.request import Request
 from pyramid.response import Response
 
-from groundtransport.db import BUDGET, deadline
+from groundtransport import logs
+from groundtransport.db import deadline
 from groundtransport.i18n import _
+from groundtransport.request import Registry, Request
+from groundtransport.security import is_api, is_public
+from groundtransport.settings import Settings
+from groundtransport.web.upload import OVERHEAD, accepts_upload
 from groundtransport.web.urls import segments
 
 log = logging.getLogger(__name__)
@@ -26,6 +29,8 @@ Handler = Callable[[Request], Response]
 _HOST = re.compile(r"(?P<name>[a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
 
 _ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*://(?P<host>[^/?#]*)", re.IGNORECASE | re.ASCII)
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9-]{8,32}", re.ASCII)  # as long as the columns that store it
 
 BEGAN = "groundtransport.began"  # key in the WSGI environ: time.monotonic() of the request's first attempt
 
@@ -42,29 +47,36 @@ HEADERS = {
 }
 
 
-CACHEABLE = (200, 206, 304)  # statuses of a static file that browsers may cache
+CACHEABLE = (200, 206, 304)  # statuses of static files and public records that browsers may cache
 
 
 def tween(handler: Handler, registry: Registry) -> Handler:
     settings = registry["settings"]
 
     def guard(request: Request) -> Response:
-        request.id = secrets.token_hex(8)
+        request.id = request_id_of(request, is_trusted=settings.trust_request_id)
+        logs.request_id.set(request.id)
         request.began = request.environ.setdefault(BEGAN, time.monotonic())  # a retry gets no extra time
-        with deadline.until(request.began + BUDGET):
+        with deadline.until(request.began + settings.request_budget):
             return respond(request)
 
     def respond(request: Request) -> Response:
         try:
             check_host(request, settings.hosts)
             check_target(request)
-            check_size(request, settings.body_limit)
+            check_size(request, body_limit(request, settings))
             response = handler(request)
         except Exception:
             response = explain(request)
         return with_headers(request, response)
 
     return guard
+
+
+def request_id_of(request: Request, *, is_trusted: bool) -> str:
+    """Return the proxy's ``X-Request-Id`` if it ``is_trusted`` and well formed, else a new id."""
+    header = request.headers.get("X-Request-Id", "")
+    return header if is_trusted and _REQUEST_ID.fullmatch(header) else secrets.token_hex(8)
 
 
 def explain(request: Request) -> Response:
@@ -104,12 +116,26 @@ def check_size(request: Request, limit: int) -> None:
         raise HTTPRequestEntityTooLarge(_("What was sent is larger than ${size} KiB.", mapping={"size": limit // 1024}))
 
 
+def body_limit(request: Request, settings: Settings) -> int:
+    """Return the largest body of a request, in bytes."""
+    if accepts_upload(request):
+        return settings.import_size + OVERHEAD
+    return settings.api_body_limit if is_api(request) else settings.body_limit
+
+
 def with_headers(request: Request, response: Response) -> Response:
-    """Return the response with the security headers, the request id and ``no-store`` unless it is a static file."""
+    """Return the response with the security headers, the request id and a Cache-Control header.
+
+    That is ``no-store`` except for static files, records of the API and public records.
+    """
     response.headers.update(HEADERS)
+    if is_public(request):
+        response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     response.headers["X-Request-Id"] = request.id
     if request.scheme == "https":
         response.headers["Strict-Transport-Security"] = "max-age=31536000; includeSubDomains"
-    if not (segments(request)[:1] == ("static",) and response.status_int in CACHEABLE):
+    if is_api(request) and "ETag" in response.headers:
+        response.headers["Cache-Control"] = "private, no-cache"  # may be kept, and is asked for again by its ETag
+    elif not (segments(request)[:1] in (("static",), ("public",)) and response.status_int in CACHEABLE):
         response.headers["Cache-Control"] = "no-store"
     return response

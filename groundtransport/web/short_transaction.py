@@ -6,15 +6,15 @@ They must not run inside the request's transaction: on SQLite, which has one wri
 import time
 from contextlib import AbstractContextManager
 
-from pyramid.request import Request
 from sqlalchemy import Connection
 
-from groundtransport.db import BUDGET, write_engine
+from groundtransport.db import write_engine
+from groundtransport.request import Request
 
 
 def remaining_time(request: Request) -> float:
-    """Return the seconds of ``BUDGET`` that are left of the request, at least 0.1."""
-    return max(0.1, BUDGET - (time.monotonic() - request.began))
+    """Return the seconds that the request may still wait for the database, at least 0.1."""
+    return max(0.1, request.registry["settings"].request_budget - (time.monotonic() - request.began))
 
 
 def short_transaction(request: Request) -> AbstractContextManager[Connection]:

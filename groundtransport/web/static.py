@@ -7,12 +7,12 @@ import gzip
 import hashlib
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from pyramid.config import Configurator
 from pyramid.events import NewResponse
-from pyramid.request import Request
 from pyramid.static import QueryStringCacheBuster
+
+from groundtransport.request import Request
 
 FOLDER = Path(__file__).parent.parent / "static"
 MAX_AGE = 365 * 24 * 60 * 60  # seconds
@@ -23,7 +23,7 @@ MAX_FILES = 128  # in each memory cache; a changed file counts again
 class ContentHash(QueryStringCacheBuster):
     """Cache buster that adds a hash of the file's content to its URL."""
 
-    def tokenize(self, request: Request, pathspec: str, kw: Any) -> str:
+    def tokenize(self, request: Request, pathspec: str, kw: object) -> str:
         """Return the hash; ``pathspec`` is relative to FOLDER."""
         file = FOLDER / pathspec
         return _content_hash(file, file.stat().st_mtime_ns)

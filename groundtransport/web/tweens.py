@@ -7,14 +7,18 @@ TRANSACTION = "pyramid_tm.tm_tween_factory"
 
 # From the outermost to the innermost. pyramid_tm adds its own; EXCVIEW is Pyramid's, which calls the exception views.
 TWEENS = (
+    # Measures what all others do.
+    "groundtransport.monitoring.tween.tween",
     # Refuses foreign hosts, large bodies and malformed targets before anything reads them; sets the security headers.
     "groundtransport.web.request_guard.tween",
     # Writes the security events of the request in a transaction of its own, after everything inside has ended.
     "groundtransport.security_log.recording.tween",
     # Loads the session before the sign-in is checked, and saves it after the request's transaction has ended.
-    "groundtransport.accounts.sessions.session.tween",
+    "groundtransport.accounts.sessions.storing.tween",
     # Saves a form that was sent without a session, before the next tween redirects it to the sign-in.
     "groundtransport.accounts.saved_forms.tween",
+    # Requires a token below /api, before the path, the method or the body are looked at.
+    "groundtransport.accounts.tokens.authentication.tween",
     # Redirects every URL under /admin to the sign-in, before 404, 405 or CSRF are looked at.
     "groundtransport.web.login_required.tween",
     # Leads from the sign-in back to the form that was saved; needs the signed-in user.
@@ -25,7 +29,7 @@ TWEENS = (
     "groundtransport.db.tween",
     TRANSACTION,
     # Adds the session's changes of a writing request to its transaction, so that both commit or neither does.
-    "groundtransport.accounts.sessions.session.tween_within",
+    "groundtransport.accounts.sessions.storing.tween_within",
     EXCVIEW,
 )
 

@@ -1,13 +1,13 @@
 """Building URLs of the service, and checking that a redirect target is one of them."""
 
 import re
-from typing import Any
+from collections.abc import Mapping
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
-from pyramid.request import Request
 from pyramid.traversal import split_path_info
 
-from groundtransport.resources import Node, class_at
+from groundtransport.request import Request
+from groundtransport.resources import KindDeclaration, Node, class_at
 from groundtransport.web.predicates import asks_for_json
 from groundtransport.web.view_methods import view_methods
 
@@ -15,7 +15,7 @@ _ID = re.compile(r"[0-9]+", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
-def context_path(request: Request, context: Node, *elements: str, query: Any = None) -> str:
+def context_path(request: Request, context: Node, *elements: str, query: Mapping[str, str] | str | None = None) -> str:
     """Return the path of a context, without trailing slash; ``query`` is a mapping or an encoded string."""
     path = request.resource_path(context, *elements)
     path = path.rstrip("/") or "/"
@@ -69,10 +69,10 @@ def segments(request: Request) -> tuple[str, ...]:
     return tuple(split_path_info(raw.decode(errors="replace")))
 
 
-def _is_partial(request: Request, path: tuple[str, ...], kind: Any) -> bool:
+def _is_partial(request: Request, path: tuple[str, ...], kind: KindDeclaration | None) -> bool:
     """Return True if the URL returns JSON or an HTML fragment rather than a page."""
     if kind is None:
-        return path[1:2] == ("airports",) or path[1:] == ("session",) or _has_ajax(request)
+        return path[1:] in (("airports",), ("session",)) or _has_ajax(request)
     name = path[2] if len(path) > 2 else ""
     return _has_ajax(request) or name in kind.collection.partial or (len(path) == 3 and bool(_ID.fullmatch(name)))
 

@@ -1,13 +1,13 @@
 """Pages that belong to no feature: home, health checks, about."""
 
 from pyramid.httpexceptions import HTTPSeeOther, HTTPServiceUnavailable
-from pyramid.request import Request
 from pyramid.response import Response
 from pyramid.security import NO_PERMISSION_REQUIRED
 from pyramid.view import view_config
 
-from groundtransport.db import migrations, sqlite
+from groundtransport.db import compatibility, sqlite
 from groundtransport.i18n import _
+from groundtransport.request import Request
 from groundtransport.resources import Admin, Root
 from groundtransport.security import Permission
 
@@ -31,10 +31,12 @@ def readyz(context: Root, request: Request) -> Response:
         raise HTTPServiceUnavailable(_("The service is about to end."))
     if request.registry["settings"].is_sqlite and not sqlite.is_sound(request.registry["engine"]):
         raise HTTPServiceUnavailable(_("The database file is damaged: bring back a backup."))
-    if migrations.current(request.registry["engine"]) != request.registry["heads"]:
-        raise HTTPServiceUnavailable(_("The database is not migrated: run groundtransport init."))
-    for reason in filter(None, (why() for why in request.registry["readiness"])):
+    state, schema = compatibility.state_of(request.registry["engine"]), request.registry["schema"]
+    if reason := compatibility.why_not_ready(state, schema):
         raise HTTPServiceUnavailable(reason)
+    if not schema.unknown(state.current):  # a newer release has changed what these compare
+        for reason in filter(None, (why() for why in request.registry["readiness"])):
+            raise HTTPServiceUnavailable(reason)
     return Response("ready", content_type="text/plain", charset="utf-8")
 
 

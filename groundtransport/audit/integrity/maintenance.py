@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
@@ -43,7 +42,7 @@ def _signed_by_others(dbsession: Session, newest: Key) -> int:
     return max(-1 if number is None else number for number in numbers)
 
 
-def archive(dbsession: Session, keys: dict[str, Key], until: datetime, write: Callable[[str], Any]) -> AuditMark:
+def archive(dbsession: Session, keys: dict[str, Key], until: datetime, write: Callable[[str], object]) -> AuditMark:
     """Pass each entry before ``until`` as a line of JSON to ``write``, insert a signed mark, and delete the entries.
 
     Raise Tampered if the log does not verify, NothingToDo if there is no entry before ``until``.

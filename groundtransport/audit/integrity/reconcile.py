@@ -1,19 +1,20 @@
 """Compare the activity log with the records and the users, by queries in the database."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from datetime import datetime
 
-from sqlalchemy import and_, case, func, not_, or_, select, union
+from sqlalchemy import ColumnElement, Subquery, and_, case, func, not_, or_, select, union
 from sqlalchemy.orm import Session
 
 from groundtransport.accounts.models import AdminUser
 from groundtransport.audit.integrity import replay
 from groundtransport.audit.models import ARCHIVE, AdminActivity, AuditMark
+from groundtransport.records.kind import Kind
 from groundtransport.security_log.events import Event
 from groundtransport.security_log.models import SecurityEvent
 
 
-def reconcile(dbsession: Session, kinds: Mapping[str, Any]) -> list[str]:
+def reconcile(dbsession: Session, kinds: Mapping[str, Kind]) -> list[str]:
     """Return a message for each disagreement between the log and the records or users.
 
     A record must have one create entry and one update entry for each version after the first, and must be deleted or
@@ -41,10 +42,10 @@ def _renamed(dbsession: Session) -> Iterator[str]:
         yield f"user {user_id}: {account}, and the log says {logged_name}"
 
 
-def _counts(kind: Any) -> Any:
+def _counts(kind: Kind) -> Subquery:
     """Return a subquery with the number of entries of each action, by record."""
 
-    def number(*actions: str) -> Any:
+    def number(*actions: str) -> ColumnElement[int]:
         return func.sum(case((AdminActivity.action.in_(actions), 1), else_=0))
 
     return (
@@ -62,17 +63,17 @@ def _counts(kind: Any) -> Any:
     )
 
 
-def _unlogged(dbsession: Session, kind: Any, begin: Any) -> list[str]:
+def _unlogged(dbsession: Session, kind: Kind, begin: datetime | None) -> list[str]:
     """Return a message for each record whose numbers of entries do not match its state.
 
     Records created before ``begin``, the end of the archived part, are left out.
     """
     model, log = kind.model, _counts(kind)
-    gone = case((not_(model.is_live()), 1), else_=0)
+    is_deleted = case((not_(model.is_live()), 1), else_=0)
     agrees = and_(
         log.c.created == 1,
         log.c.updated == model.version - 1,
-        log.c.deleted - log.c.restored == gone,
+        log.c.deleted - log.c.restored == is_deleted,
         log.c.purged == 0,
     )
     wrong = or_(log.c.record_id.is_(None), not_(agrees))
@@ -83,7 +84,7 @@ def _unlogged(dbsession: Session, kind: Any, begin: Any) -> list[str]:
     return [f"{kind.name} {record_id}: the log does not account for it as it is" for record_id in ids]
 
 
-def _unrecorded(dbsession: Session, kind: Any) -> list[str]:
+def _unrecorded(dbsession: Session, kind: Kind) -> list[str]:
     """Return a message for each record that is in the log, but has no row, and whose removal is not in the log."""
     model, log = kind.model, _counts(kind)
     removed = log.c.purged == 1 if hasattr(model, "deleted_at") else log.c.deleted == 1

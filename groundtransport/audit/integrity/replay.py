@@ -1,15 +1,16 @@
 """Compare each record with the state that its entries result in: the fields' values and the timestamps."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Row, RowMapping, select
 from sqlalchemy.orm import Session
 
 from groundtransport.audit.models import AdminActivity
+from groundtransport.events import Value
+from groundtransport.records.kind import Kind
 from groundtransport.signing import canonical
 
 CHUNK = 1_000  # records read at a time
@@ -17,7 +18,8 @@ CHUNK = 1_000  # records read at a time
 # an import.
 TOLERANCE = timedelta(minutes=10)
 SHOWN = 40  # characters of a value in a message
-DERIVED = ("airport_id", "airport_code")  # columns in entries besides the kind's fields
+# Columns in entries besides the kind's fields.
+DERIVED = ("airport_id", "airport_code", "verified_at", "verified_by")
 TIMESTAMPS = {"create": ("created_at", "updated_at"), "update": ("updated_at",), "delete": ("deleted_at",)}
 
 
@@ -28,23 +30,23 @@ class Logged:
     ``is_whole`` is True if the log contains its creation, so that a field without an entry must be empty.
     """
 
-    values: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, object] = field(default_factory=dict)
     timestamps: dict[str, datetime] = field(default_factory=dict)
     deleted_by: str | None = None
     is_whole: bool = False
 
-    def add(self, entry: Any) -> None:
+    def add(self, entry: Row[int, str, datetime, str, dict[str, Value]]) -> None:
         """Apply the next entry of the record."""
         self.is_whole |= entry.action == "create"
         self.timestamps |= dict.fromkeys(TIMESTAMPS.get(entry.action, ()), entry.at)
-        if entry.action in ("create", "update", "restore"):
+        if entry.action in ("create", "update", "verify", "restore"):
             self.values |= {name: pair["new"] for name, pair in entry.changes.items()}
         if entry.action == "restore":
             self.timestamps.pop("deleted_at", None)
         self.deleted_by = entry.actor if entry.action == "delete" else None
 
 
-def disagreements(dbsession: Session, kind: Any) -> Iterator[str]:
+def disagreements(dbsession: Session, kind: Kind) -> Iterator[str]:
     """Yield a message for each value and timestamp of a record that differs from the log."""
     for rows in _chunks(dbsession, kind):
         logged = _logged(dbsession, kind, rows[0]["id"], rows[-1]["id"])
@@ -54,7 +56,7 @@ def disagreements(dbsession: Session, kind: Any) -> Iterator[str]:
                 yield f"{kind.name} {row['id']}: {difference}"
 
 
-def _chunks(dbsession: Session, kind: Any) -> Iterator[Any]:
+def _chunks(dbsession: Session, kind: Kind) -> Iterator[Sequence[RowMapping]]:
     """Yield the records of a kind as lists of up to CHUNK mappings, by id."""
     table, last = kind.model.__table__, 0
     names = ("id", "created_at", "updated_at", "deleted_at", "deleted_by", *DERIVED, *kind.fields)
@@ -68,7 +70,7 @@ def _chunks(dbsession: Session, kind: Any) -> Iterator[Any]:
         last = rows[-1]["id"]
 
 
-def _logged(dbsession: Session, kind: Any, first: int, last: int) -> dict[int, Logged]:
+def _logged(dbsession: Session, kind: Kind, first: int, last: int) -> dict[int, Logged]:
     """Return the logged states of the records with ids from ``first`` to ``last``, by id."""
     entry = AdminActivity
     query = select(entry.record_id, entry.action, entry.at, entry.actor, entry.changes).where(
@@ -80,17 +82,19 @@ def _logged(dbsession: Session, kind: Any, first: int, last: int) -> dict[int, L
     return states
 
 
-def _values(kind: Any, row: Any, state: Logged) -> Iterator[str]:
+def _values(kind: Kind, row: RowMapping, state: Logged) -> Iterator[str]:
     """Yield a message for each value that differs."""
     for name in (*kind.fields, *DERIVED):
         if not (state.is_whole or name in state.values):
             continue
         value, logged = row[name], state.values.get(name)
+        if isinstance(value, datetime):
+            value = value.isoformat()
         if value != logged and canonical(value) != canonical(logged):
             yield f"{name} is {_short(value)}, and the log says {_short(logged)}"
 
 
-def _timestamps(row: Any, state: Logged) -> Iterator[str]:
+def _timestamps(row: RowMapping, state: Logged) -> Iterator[str]:
     """Yield a message for each timestamp that differs by more than TOLERANCE, and for a wrong ``deleted_by``."""
     for name, at in state.timestamps.items():
         value = row.get(name)
@@ -100,6 +104,6 @@ def _timestamps(row: Any, state: Logged) -> Iterator[str]:
         yield f"deleted_by is {_short(row.get('deleted_by'))}, and the log says {_short(state.deleted_by)}"
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Text, select, type_coerce
 from sqlalchemy.exc import DBAPIError
@@ -11,7 +10,8 @@ from sqlalchemy.orm import Session
 from groundtransport.audit.chain import COLUMNS, text_of
 from groundtransport.audit.checkpoints import Checkpoint
 from groundtransport.audit.models import ARCHIVE, ROTATE, AdminActivity, AuditHead, AuditMark
-from groundtransport.signing import GENESIS, Key, Tampered, extend_digest
+from groundtransport.events import Values
+from groundtransport.signing import GENESIS, Key, Tampered, check_signature, extend_digest
 
 BATCH = 5_000  # entries per query
 
@@ -38,22 +38,13 @@ def verify(dbsession: Session, keys: Mapping[str, Key], checkpoints: Iterable[Ch
         if entry["id"] != number:
             raise Tampered(f"entry {number} is missing")
         text = text_of(entry, previous)
-        check_entry(entry, text, keys, marks.vouched)
+        check_signature("entry", entry, text, keys, marks.vouched)
         digest, previous = extend_digest(digest, text), entry["mac"]
         marks.check(number, previous, digest)
         if number in macs and macs.pop(number) != previous:
             raise Tampered(f"entry {number} is not the one that a checkpoint names")
     check_end(dbsession, number, previous, max([marks.last, *macs]))
     return Verified(number - first, number, checkpoint_count)
-
-
-def check_entry(entry: Mapping[str, Any], text: str, keys: Mapping[str, Key], vouched: int) -> None:
-    """Raise Tampered if the signature is wrong. An unknown key is accepted up to the number ``vouched``."""
-    key = keys.get(entry["key_id"])
-    if key is None and entry["id"] > vouched:
-        raise Tampered(f"entry {entry['id']} is signed with the unknown key {entry['key_id']}")
-    if key is not None and not key.signed(text, entry["mac"]):
-        raise Tampered(f"entry {entry['id']} was changed")
 
 
 def check_end(dbsession: Session, number: int, mac: str, least: int) -> None:
@@ -70,8 +61,11 @@ def check_end(dbsession: Session, number: int, mac: str, least: int) -> None:
         raise Tampered(f"the head was changed: it names entry {head.number}, and the log ends with entry {number}")
 
 
-def entries(dbsession: Session, after: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield the entries after a number, in order, with ``changes`` as the signed text; read BATCH at a time."""
+def entries(dbsession: Session, after: int = 0) -> Iterator[Values]:
+    """Yield the entries after a number, in order, with ``changes`` as the signed text; read BATCH at a time.
+
+    Raise Tampered at the first entry that cannot be read.
+    """
     size = BATCH
     while True:
         try:
@@ -87,7 +81,7 @@ def entries(dbsession: Session, after: int = 0) -> Iterator[dict[str, Any]]:
         after = rows[-1]["id"]
 
 
-def _page(dbsession: Session, after: int, size: int) -> list[dict[str, Any]]:
+def _page(dbsession: Session, after: int, size: int) -> list[Values]:
     names = (*COLUMNS, "mac")
     columns = [
         type_coerce(AdminActivity.changes, Text).label(name) if name == "changes" else getattr(AdminActivity, name)
