@@ -2,7 +2,6 @@
 
 import warnings
 from pathlib import Path
-from typing import Any
 
 __version__ = "1.1.0"
 
@@ -10,7 +9,7 @@ __version__ = "1.1.0"
 warnings.filterwarnings("ignore", message="pkg_resources is deprecated as an API", category=UserWarning)
 
 
-def main(global_config: dict[str, str], **ini: str) -> Any:
+def main(global_config: dict[str, str], **ini: str) -> object:
     """Return the WSGI application of an ini's ``[app:main]``. Raise SettingsError, which names the invalid setting."""
     from pyramid.config import Configurator
 
@@ -19,7 +18,7 @@ def main(global_config: dict[str, str], **ini: str) -> Any:
 
     with Configurator(settings=ini) as config:
         config.registry["settings"] = settings.read(ini)
-        config.registry["heads"] = migrations.heads(_ini(global_config))
+        config.registry["schema"] = migrations.schema(_ini(global_config))
         config.include("groundtransport.db")
         config.include("groundtransport.security")
         config.include("groundtransport.resources")
@@ -27,12 +26,23 @@ def main(global_config: dict[str, str], **ini: str) -> Any:
         config.include("groundtransport.security_log")
         config.include("groundtransport.accounts")
         config.include("groundtransport.airports")
+        config.include("groundtransport.notes")
+        config.include("groundtransport.jobs")
         config.include("groundtransport.records")
         config.include("groundtransport.kinds")
+        config.include("groundtransport.links")
         config.include("groundtransport.audit")
+        config.include("groundtransport.api")
+        config.include("groundtransport.public")
+        config.include("groundtransport.webhooks")
+        config.include("groundtransport.transfer.imports")
+        config.include("groundtransport.transfer.edits")
         config.include("groundtransport.after_commit")
+        config.include("groundtransport.monitoring")
+        config.include("groundtransport.review")
         config.include("groundtransport.dashboard")
         config.include("groundtransport.help")
+        config.include("groundtransport.transfer.export")
         config.include("groundtransport.web.tweens")
         return config.make_wsgi_app()
 

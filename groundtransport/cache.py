@@ -1,4 +1,7 @@
-"""Cache of values computed from a database, with a time to live (TTL)."""
+"""Cache of values computed from a database, with a time to live (TTL).
+
+cachetools has such a cache, but each access to it by several threads needs a lock; here each is one dict operation.
+"""
 
 import time
 from collections.abc import Hashable
@@ -11,16 +14,16 @@ Value = TypeVar("Value")
 
 
 class TTLCache(Generic[Value]):
-    """Cache whose values expire after ``seconds``; it holds at most ``most`` values of each database."""
+    """Cache whose values expire after ``seconds``; it holds at most ``max_size`` values of each database."""
 
-    def __init__(self, seconds: float, most: int = 1_000) -> None:
-        self.seconds, self.most = seconds, most
+    def __init__(self, seconds: float, max_size: int = 1_000) -> None:
+        self.seconds, self.max_size = seconds, max_size
         self._values: WeakKeyDictionary[Pool, dict[Hashable, tuple[float, Value]]] = WeakKeyDictionary()
 
     def put(self, engine: Engine, key: Hashable, value: Value) -> None:
         """Store a value computed from the database of ``engine``."""
         values = self._values.setdefault(engine.pool, {})
-        if len(values) >= self.most:
+        if len(values) >= self.max_size:
             values.clear()
         values[key] = time.monotonic(), value
 

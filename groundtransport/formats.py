@@ -6,6 +6,7 @@ The scripts use the same formats with ``Intl`` (``static/texts.js``). Times use 
 from datetime import date, datetime
 from decimal import Decimal
 
+from babel import Locale
 from babel.dates import format_date, format_skeleton
 from babel.numbers import format_decimal
 from pyramid.threadlocal import get_current_request
@@ -26,6 +27,11 @@ def number(value: int) -> str:
 def decimal(value: Decimal, scale: int) -> str:
     """Return a decimal number with ``scale`` decimals: ``1,250.50`` in English, ``1.250,50`` in Spanish."""
     return format_decimal(value, format=f"#,##0.{'0' * scale}" if scale else "#,##0", locale=_language())
+
+
+def country(code: str) -> str:
+    """Return the name of a country (ISO 3166-1): ``Germany``, ``Alemania``; the code itself if it is unknown."""
+    return str(Locale.parse(_language()).territories.get(code, code))
 
 
 def day(value: date) -> str:

@@ -1,26 +1,47 @@
 """Translation: the languages, the language of a request, and ``_``, which marks a text for translation.
 
-The message id is the English text. The catalogues are in ``groundtransport/locale``: the domain ``groundtransport`` for
-Python and templates, ``scripts`` for the browser.
+The message id is the English text. The catalogues are in ``groundtransport/locale/<language>``: the domain
+``groundtransport`` for Python and templates, ``scripts`` for the browser. A language is offered if its folder holds a
+compiled catalogue.
 """
 
 from functools import lru_cache
-from typing import Any
+from pathlib import Path
 
+from babel import Locale
 from markupsafe import Markup
+from pyramid.config import Configurator
+from pyramid.i18n import Localizer
+from pyramid.request import Request
 from pyramid.threadlocal import get_current_request
 from translationstring import TranslationString, TranslationStringFactory
 
 from groundtransport.formats import FILTERS
 
 DOMAIN = "groundtransport"
-LANGUAGES = {"en": "English", "es": "Español"}
 DEFAULT = "en"
+LOCALE = Path(__file__).parent / "locale"
+
+
+def languages(folder: Path) -> dict[str, str]:
+    """Return the languages of a folder of catalogues, and English: the code and the language's own name.
+
+    A code is that of gettext's folders, such as ``pt_BR``.
+    """
+    codes = sorted(file.parts[-3] for file in folder.glob(f"*/LC_MESSAGES/{DOMAIN}.mo"))
+    locales = {code: Locale.parse(code) for code in (DEFAULT, *codes)}
+    names = {code: locale.get_display_name() or code for code, locale in locales.items()}
+    return {code: name[:1].upper() + name[1:] for code, name in names.items()}
+
+
+LANGUAGES = languages(LOCALE)
+# HTML and HTTP name languages with a hyphen: ``pt-BR``.
+TAGS = {code.replace("_", "-"): code for code in LANGUAGES}
 
 _ = TranslationStringFactory(DOMAIN)
 
 
-def translated(text: str | tuple[str, ...], localizer: Any = None) -> str:
+def translated(text: str | tuple[str, ...], localizer: Localizer | None = None) -> str:
     """Return a text translated by ``localizer``, or in English without one, with its values inserted.
 
     Values that are translation strings, or tuples of them, are translated too. Plain strings, such as users' input, are
@@ -39,12 +60,12 @@ def translated(text: str | tuple[str, ...], localizer: Any = None) -> str:
 
 
 @lru_cache(4096)  # a few hundred texts in each language
-def _translate(localizer: Any, text: str, domain: str | None, default: str | None) -> str:
+def _translate(localizer: Localizer, text: str, domain: str | None, default: str | None) -> str:
     result: str = localizer.translate(TranslationString(text, domain=domain, default=default))
     return result
 
 
-def translate(request: Any, text: str) -> str:
+def translate(request: Request, text: str) -> str:
     """Return a text in the language of the request: ``request.translate(text)``."""
     return translated(text, request.localizer)
 
@@ -65,22 +86,22 @@ def person(actor: str) -> str:
 
 
 @lru_cache(4096)  # a few hundred texts in each language
-def _markup(localizer: Any, text: str) -> Markup:
+def _markup(localizer: Localizer, text: str) -> Markup:
     return Markup(localizer.translate(text, domain=DOMAIN))  # noqa: S704  # nosec B704 # from the catalogue
 
 
 @lru_cache(4096)
-def _translated_markup(localizer: Any, text: str) -> Markup:
+def _translated_markup(localizer: object, text: str) -> Markup:
     return _markup(localizer, text) % {}
 
 
-def gettext(text: str, **values: Any) -> Markup:
+def gettext(text: str, **values: object) -> Markup:
     """Return a translated text with its values escaped: ``_`` of the templates. Unlike Jinja's, it is cached."""
     localizer = get_current_request().localizer
     return _markup(localizer, text) % values if values else _translated_markup(localizer, text)
 
 
-def negotiate(request: Any) -> str:
+def negotiate(request: Request) -> str:
     """Return the language of a request: the user's preference, else the browser's, else English.
 
     No queries: error pages are rendered when the database does not answer, too.
@@ -89,11 +110,11 @@ def negotiate(request: Any) -> str:
     chosen: str = identity.preferences.get("language", "") if identity else ""
     if chosen in LANGUAGES:
         return chosen
-    language: str = request.accept_language.lookup(list(LANGUAGES), default=DEFAULT)
-    return language
+    tag: str = request.accept_language.lookup(list(TAGS), default=DEFAULT)
+    return TAGS[tag]
 
 
-def includeme(config: Any) -> None:
+def includeme(config: Configurator) -> None:
     # Must precede pyramid_jinja2. Newstyle gettext inserts values as %(name)s.
     config.add_settings(
         {

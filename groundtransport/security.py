@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any
 
 from pyramid.authorization import ACLHelper, Authenticated, Everyone
+from pyramid.config import Configurator
 from pyramid.interfaces import ICSRFStoragePolicy
 from pyramid.request import Request
+from pyramid.security import Denied
 from pyramid.util import strings_differ
 from zope.interface import implementer
 
@@ -23,29 +24,65 @@ NAME_MAX = 64  # characters of a user name
 
 
 class Permission(StrEnum):
-    """Permissions of views. VIEW, USERS_READ, SECURITY and OWN_READ are for pages that change nothing."""
+    """Permissions of views. Those in READING are for pages that change nothing."""
 
     VIEW = "view"  # see lists, records and the activity log
     CREATE = "create"  # add a record
     EDIT = "edit"  # change a record
     DELETE = "delete"  # delete a record; it can be restored
     RESTORE = "restore"  # restore a deleted record
+    EXPORT = "export"  # save a list of records or the activity log as a file
+    IMPORT = "import"  # import files of records, and undo an import
+    VIEWS = "views"  # save, change and delete views of lists for all users
+    NOTES = "notes"  # delete notes of others
+    AIRPORTS = "airports"  # edit an airport
     USERS_READ = "users:read"  # see users' accounts and sessions
     USERS = "users"  # add and change users' accounts, end their sessions
     SECURITY = "security"  # see the security log
+    WEBHOOKS_READ = "webhooks:read"  # see webhooks and their deliveries
+    WEBHOOKS = "webhooks"  # add, change and remove webhooks
     OWN_READ = "own:read"  # see one's own profile
     OWN = "own"  # change one's own password and preferences, sign out
 
 
 class Role(StrEnum):
+    """The roles, from the lowest to the highest. The values are stored."""
+
     VIEWER = "viewer"
     EDITOR = "editor"
     ADMINISTRATOR = "administrator"
 
 
+READING = frozenset(
+    {Permission.VIEW, Permission.USERS_READ, Permission.SECURITY, Permission.WEBHOOKS_READ, Permission.OWN_READ}
+)
+
+
+@dataclass(frozen=True)
+class TokenLimits:
+    """An API token, and the limits that it sets to its user's role. ``kinds`` is empty for all kinds."""
+
+    token_id: int
+    name: str
+    kinds: frozenset[str] = frozenset()
+    is_read_only: bool = False
+
+    def permits(self, context: object, permission: str) -> bool:
+        """Return True if the token's own limits do not exclude a permission on a context of the resource tree."""
+        kind = getattr(context, "kind", None)
+        return (permission in READING or not self.is_read_only) and (kind is None or self.permits_kind(kind.name))
+
+    def permits_kind(self, name: str) -> bool:
+        """Return True if the token is not limited to other kinds."""
+        return not self.kinds or name in self.kinds
+
+
 @dataclass(frozen=True)
 class Identity:
-    """The signed-in user. ``epoch`` is incremented when all sessions of the user are ended."""
+    """The signed-in user, or the user of an API token, with the role that the token has.
+
+    ``epoch`` is incremented when all sessions of the user are ended.
+    """
 
     user_id: int
     name: str
@@ -56,6 +93,7 @@ class Identity:
     full_name: str = ""
     # The role requires a second factor and the user has not set one up.
     must_enrol: bool = False
+    token: TokenLimits | None = None
 
     @property
     def shown_name(self) -> str:
@@ -63,28 +101,63 @@ class Identity:
         return self.full_name or self.name
 
 
+def is_api(request: Request) -> bool:
+    """Return True if the path is ``/api`` or below it, where tokens identify, and cookies do not.
+
+    The path is compared as it was sent, as the route of the API compares it: ``..`` leads neither into it nor out.
+    """
+    path: str = request.environ.get("PATH_INFO", "")
+    return path == "/api" or path.startswith("/api/")
+
+
+def is_public(request: Request) -> bool:
+    """Return True if the path is below ``/public``, where no user is identified; compared as it was sent."""
+    path: str = request.environ.get("PATH_INFO", "")
+    return path.startswith("/public/")
+
+
+def known_identity(request: Request) -> Identity | None:
+    """Return the identity of a request if it was read before, else None; never query the database."""
+    known: Identity | None = vars(request).get("token_identity") if is_api(request) else request.session.known_identity
+    return known
+
+
+class TokenDenied(Denied):
+    """The token's own limits exclude ``permission``."""
+
+    def __new__(cls, permission: str) -> "TokenDenied":
+        denied: TokenDenied = super().__new__(cls, "The token does not permit %s", permission)
+        denied.permission = permission
+        return denied
+
+
 class SecurityPolicy:
-    """Security policy: the session identifies the user, the ACLs of the resource tree grant permissions."""
+    """Security policy: the session identifies the user, the ACLs of the resource tree grant permissions.
+
+    Below ``/api`` a bearer token identifies the user, and nothing else does. Its limits apply besides the ACLs.
+    """
 
     def identity(self, request: Request) -> Identity | None:
-        identity: Identity | None = request.session.identity
+        identity: Identity | None = request.token_identity if is_api(request) else request.session.identity
         return identity
 
     def authenticated_userid(self, request: Request) -> str | None:
         identity = self.identity(request)
         return str(identity.user_id) if identity else None
 
-    def permits(self, request: Request, context: Any, permission: str) -> Any:
+    def permits(self, request: Request, context: object, permission: str) -> object:
         identity = self.identity(request)
         principals = [Everyone]
+        if identity and identity.token and not identity.token.permits(context, permission):
+            return TokenDenied(permission)
         if identity:
             principals += [Authenticated, f"role:{identity.role}"]
         return ACLHelper().permits(context, principals, permission)
 
-    def remember(self, request: Request, userid: str, **kw: Any) -> list[tuple[str, str]]:
+    def remember(self, request: Request, userid: str, **kw: object) -> list[tuple[str, str]]:
         raise TypeError("signing in is request.session.sign_in(user): a session is a row, not a header")
 
-    def forget(self, request: Request, **kw: Any) -> list[tuple[str, str]]:
+    def forget(self, request: Request, **kw: object) -> list[tuple[str, str]]:
         raise TypeError("signing out is request.session.sign_out()")
 
 
@@ -154,18 +227,18 @@ def edit_key(secret: bytes, identity: Identity, kind: str, record_id: int) -> st
 
 
 def edit_key_is_right(
-    secrets: tuple[bytes, ...], given: list[str], identity: Identity, kind: str, record_id: int
+    secrets: tuple[bytes, ...], keys: list[str], identity: Identity, kind: str, record_id: int
 ) -> bool:
-    """Return True if ``given``, all values of the query parameter ``key``, is exactly one value, the correct key."""
-    if len(given) != 1 or not _EDIT_KEY.fullmatch(given[0]):
+    """Return True if ``keys``, all values of the query parameter ``key``, is exactly one value, the correct key."""
+    if len(keys) != 1 or not _EDIT_KEY.fullmatch(keys[0]):
         return False
     return any(
-        hmac.compare_digest(edit_key(secret, identity, kind, record_id).encode(), given[0].encode())
+        hmac.compare_digest(edit_key(secret, identity, kind, record_id).encode(), keys[0].encode())
         for secret in secrets
     )
 
 
-def includeme(config: Any) -> None:
+def includeme(config: Configurator) -> None:
     config.set_security_policy(SecurityPolicy())
     config.set_csrf_storage_policy(SessionCSRF())
     config.set_default_csrf_options(require_csrf=True, check_origin=False)

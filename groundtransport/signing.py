@@ -3,22 +3,23 @@
 import hashlib
 import hmac
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from groundtransport.events import Values
 from groundtransport.security import derive
 
 GENESIS = ""  # stands for the signature before the first entry of a chain
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def canonical(value: Any) -> str:
+def canonical(value: object) -> str:
     """Return canonical JSON: sorted keys, no blanks, no escapes of non-ASCII characters."""
     return _ENCODER.encode(value)
 
 
 class Tampered(Exception):
-    """A signed log is not what was written; the message names the first bad entry."""
+    """A signed log was changed after it was written; the message names the first bad entry."""
 
 
 def extend_digest(digest: str, text: str) -> str:
@@ -40,6 +41,18 @@ class Key:
     def signed(self, text: str, signature: str) -> bool:
         """Return True if ``signature`` is the signature of ``text``."""
         return hmac.compare_digest(self.sign(text).encode(), signature.encode())
+
+
+def check_signature(label: str, row: Values, text: str, keys: Mapping[str, Key], vouched: int) -> None:
+    """Raise Tampered if the signature of a log row is wrong. An unknown key is accepted up to the number ``vouched``.
+
+    ``row`` has ``id``, ``key_id`` and ``mac``, ``text`` is what was signed, and ``label`` begins the message.
+    """
+    key = keys.get(row["key_id"])
+    if key is None and row["id"] > vouched:
+        raise Tampered(f"{label} {row['id']} is signed with the unknown key {row['key_id']!r}")
+    if key is not None and not key.signed(text, row["mac"]):
+        raise Tampered(f"{label} {row['id']} was changed, or the one before it")
 
 
 def make_key(secret: bytes) -> Key:

@@ -9,6 +9,7 @@
   const spoken = element("div", { class: "airport-state", role: "status" });
   let asking = new AbortController();
   let timer = 0;
+  let wasMoved = false; // within the open list, by an arrow key
   let known = codeOf(field.defaultValue); // the airport whose cities and states the form holds
 
   const attributes = { role: "combobox", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": list.id };
@@ -37,7 +38,8 @@
   }
 
   function optionOf(airport, index) {
-    const place = [airport.city, airport.country].filter(Boolean).join(", ");
+    const closed = airport.closed_on && t("closed");
+    const place = [airport.city, airport.country_name, closed].filter(Boolean).join(", ");
     const option = element(
       "li",
       { id: `${list.id}-${index}`, role: "option", "aria-selected": "false" },
@@ -51,12 +53,14 @@
     return option;
   }
 
-  function show(airports) {
+  function show({ airports, instead }) {
+    wasMoved = false;
     list.replaceChildren(...airports.map(optionOf));
     list.hidden = airports.length === 0;
     field.setAttribute("aria-expanded", String(airports.length > 0));
     const count = airports.length === 1 ? t("1 airport") : t("{n} airports", { n: airports.length });
-    say(airports.length ? count : t("No airport found."), airports.length > 0);
+    if (instead) say(t("Did you mean {text}?", { text: instead }));
+    else say(airports.length ? count : t("No airport found."), airports.length > 0);
     if (airports.length) activate(list.firstElementChild);
     else field.removeAttribute("aria-activedescendant");
   }
@@ -71,10 +75,10 @@
     asking.abort();
     asking = new AbortController();
     const text = field.value.trim();
-    if (!text) return show([]), say("");
+    if (!text) return show({ airports: [] }), say("");
     try {
       const answer = await ask(`/admin/airports?q=${encodeURIComponent(text)}`, { signal: asking.signal });
-      show(answer.airports);
+      show(answer);
     } catch ({ reason }) {
       if (reason === "dropped") return;
       close();
@@ -107,7 +111,9 @@
     announce();
   }
 
-  // Who types a code, or all but the code, and goes on before the list is there, has chosen too.
+  // A code typed whole, or all but the code, is a choice, also by who goes on before the list is there.
+  const isTyped = (name, text) => [codeOf(name), name.slice(0, -6).toUpperCase()].includes(text.toUpperCase());
+
   async function settle() {
     const text = field.value.trim();
     if (!text || codeOf(text)) return;
@@ -115,8 +121,7 @@
     try {
       const { airports } = await ask(`/admin/airports?q=${encodeURIComponent(text)}`, { signal: asking.signal });
       const [first] = airports;
-      const isMeant = first && (airports.length === 1 || first.code === text.toUpperCase());
-      if (isMeant && field.value.trim() === text && document.activeElement !== field) take(first.airport_name);
+      if (first && isTyped(first.airport_name, text) && field.value.trim() === text && document.activeElement !== field) take(first.airport_name);
     } catch {
       // It stays as it was typed; the save will tell.
     }
@@ -133,6 +138,7 @@
   function step(by) {
     const all = options();
     const next = all.indexOf(active()) + by;
+    wasMoved = true;
     activate(all[(next + all.length) % all.length]);
   }
 
@@ -141,7 +147,8 @@
     ArrowDown: () => (isOpen() ? step(1) : look()),
     ArrowUp: () => (isOpen() ? step(-1) : look()),
     Enter: () => isOpen() && choose(active()),
-    Tab: () => isOpen() && choose(active()),
+    // What nobody moved to was not chosen: "london" and Tab may mean another airport than the first of the list.
+    Tab: () => isOpen() && (wasMoved || isTyped(active().dataset.name, field.value.trim())) && choose(active()),
     Escape: () => isOpen() && close(),
   };
 

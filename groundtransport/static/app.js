@@ -3,8 +3,8 @@
   document.querySelector("[data-focus]")?.focus();
 
   // The answer to a POST has no address to come back to, and Back would ask whether to send it all again.
-  const posted = document.querySelector("[data-address]");
-  if (posted) history.replaceState(history.state, "", posted.dataset.address);
+  const posted = document.querySelector("[data-url]");
+  if (posted) history.replaceState(history.state, "", posted.dataset.url);
 
   // Messages: a live region speaks of what comes into it, not of what it held from the start. So they come in once more.
 
@@ -22,6 +22,12 @@
       messages.querySelector("[data-focus]")?.focus();
     }, SPOKEN);
   }
+
+  // Show messages of an answer that a script asked for, in place of those before.
+  window.showMessages = (answered) => {
+    for (const message of answered) message.append(dismissal(message));
+    messages.replaceChildren(...answered);
+  };
 
   // They stay in view; what scrolls to a place of the page leaves them their room, and so does what has the focus.
   new ResizeObserver(() => {

@@ -1,6 +1,6 @@
 // Asking the server: one way to fetch that knows a signed-out session, a deleted record and a dead line apart.
 (() => {
-  const PATIENCE = 15_000; // ms; a browser by itself would wait for minutes
+  const TIMEOUT = 15_000; // ms; a browser by itself would wait for minutes
 
   class Refusal extends Error {
     constructor(reason, words = reason) {
@@ -17,7 +17,7 @@
         method,
         headers: { Accept: accept, ...send },
         redirect: "manual", // a redirect leads to the sign-in page, whose HTML is no answer
-        signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]),
       });
       if (response.type === "opaqueredirect") throw new Refusal("signed-out");
       if (response.status === 404) throw new Refusal("gone");

@@ -74,9 +74,9 @@
     (boxes()[0] ?? listed).focus();
   });
   form.addEventListener("submit", (event) => {
-    if (form.elements.action.value) return;
+    if (form.elements.action?.value || event.submitter?.hasAttribute("formaction")) return;
     event.preventDefault();
-    form.elements.action.focus();
+    form.elements.action?.focus();
   });
 
   listed.addEventListener("list:drawn", () => {

@@ -34,9 +34,20 @@
     if (href) shown.href = href;
   }
 
+  function offerVerification(row) {
+    const form = dialog.querySelector("[data-verify]");
+    const button = row?.querySelector("[data-action=verify]");
+    if (!form) return;
+    form.hidden = !button;
+    if (!button) return;
+    form.action = button.getAttribute("formaction");
+    form.elements.version.value = row.dataset.version;
+  }
+
   function explain(reason, again) {
     if (reason === "dropped") return;
     for (const name of ["edit", "copy", "action=delete"]) offer(name, "");
+    offerVerification(null);
     if (reason === "gone") say(t("This record was deleted."));
     else if (reason === "signed-out") say(t("You are signed out.") + " ", element("a", { href: signInAddress() }, t("Sign in again")));
     else say(t("The record could not be loaded.") + " ", retryButton(again));
@@ -54,8 +65,17 @@
     showTime(time);
   }
 
+  // A note that was typed and not sent stays with its record while the page is open.
+  const drafts = new Map();
+  let shown = "";
+  const noteField = () => body.querySelector("textarea");
+  body.addEventListener("input", ({ target }) => {
+    if (target === noteField()) drafts.set(shown, target.value);
+  });
+
   async function load(fragment) {
     asking.abort();
+    shown = "";
     asking = new AbortController();
     last.hidden = true;
     say(t("Loading …"));
@@ -63,6 +83,11 @@
       const text = await ask(fragment, { as: "text", signal: asking.signal, headers: showLast });
       const page = new DOMParser().parseFromString(text, "text/html");
       body.replaceChildren(...page.body.childNodes);
+      for (const time of body.querySelectorAll("time")) showTime(time);
+      for (const field of body.querySelectorAll("[name=list_state]")) field.value = window.list?.state() ?? "";
+      const note = noteField();
+      if (note && drafts.has(fragment)) note.value = drafts.get(fragment);
+      shown = fragment;
     } catch (refusal) {
       explain(refusal.reason, () => load(fragment));
     }
@@ -87,6 +112,7 @@
     const total = list.matching();
     dialog.querySelector("[data-detail-place]").textContent = " · " + (total ? t("{n} of {total}", { n, total }) : n);
     for (const [name, by] of [["previous", -1], ["next", 1]]) offer(`step=${name}`, neighbor(row, by)?.href);
+    offerVerification(row);
     offer("edit", row.querySelector("[data-action=edit]")?.getAttribute("href"));
     offer("action=delete", row.querySelector("[data-action=delete]")?.getAttribute("href"));
     const fragment = row.querySelector("[data-action=view]").getAttribute("href");
@@ -161,7 +187,7 @@
     if (!isPlain || event.defaultPrevented) return;
     const row = event.target.closest("#records tbody tr[id]");
     const isOpener = event.target.closest("a[data-view]");
-    const isElsewhere = !row || event.target.closest("a, button, input, label, .col-select") || !getSelection().isCollapsed;
+    const isElsewhere = !row || event.target.closest("a, button, input, label, .col-select, .in-place") || !getSelection().isCollapsed;
     if (!isOpener && isElsewhere) return;
     event.preventDefault();
     openAnew(row);
@@ -178,6 +204,7 @@
 
   dialog.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    if (event.target.matches("textarea")) return; // the arrows move the cursor there
     const name = { ArrowLeft: "previous", ArrowRight: "next" }[event.key];
     if (!name) return;
     event.preventDefault();

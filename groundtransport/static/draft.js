@@ -6,9 +6,13 @@
   const form = document.querySelector("form#record[data-kind]");
   if (!form) return;
 
-  const { pathname } = new URL(form.dataset.address ?? location, location);
+  const { pathname } = new URL(form.dataset.url ?? location, location);
   const isKept = (field) => GUARDS.includes(field.name) || (field.name && !["hidden", "submit"].includes(field.type));
   const fields = () => [...form.elements].filter(isKept);
+
+  // Checkboxes of one name are one field: the list of the checked values.
+  const checked = ({ name }) => [...form.querySelectorAll(`[name="${CSS.escape(name)}"]:checked`)].map((box) => box.value);
+  const valueOf = (field) => (field.type === "checkbox" ? checked(field) : field.value);
 
   function find() {
     const draft = JSON.parse(sessionStorage.getItem(NAME) ?? "{}");
@@ -19,6 +23,10 @@
     for (const field of fields()) {
       const value = values[field.name];
       if (value === undefined) continue;
+      if (field.type === "checkbox") {
+        field.checked = value.includes(field.value);
+        continue;
+      }
       // A city's list is not there yet: place.js fills it, and keeps what is chosen.
       if (field instanceof HTMLSelectElement && ![...field.options].some((one) => one.value === value)) field.append(new Option(value));
       field.value = value;
@@ -30,7 +38,7 @@
   }
 
   function keep() {
-    const values = Object.fromEntries(fields().map((field) => [field.name, field.value]));
+    const values = Object.fromEntries(fields().map((field) => [field.name, valueOf(field)]));
     sessionStorage.setItem(NAME, JSON.stringify({ pathname, user: form.dataset.user, values }));
   }
 

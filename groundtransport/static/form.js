@@ -6,15 +6,17 @@
 
   // What would be lost
 
+  const isBox = (field) => ["radio", "checkbox"].includes(field.type);
+
   // The start is what the server sent, not what a browser restored into the fields.
   function atStart(field) {
-    if (field.type === "radio") return field.defaultChecked;
+    if (isBox(field)) return field.defaultChecked;
     if (!(field instanceof HTMLSelectElement)) return field.defaultValue;
     const options = [...field.options];
     return (options.find((option) => option.defaultSelected) ?? options[0])?.value ?? "";
   }
 
-  const now = (field) => (field.type === "radio" ? field.checked : field.value);
+  const now = (field) => (isBox(field) ? field.checked : field.value);
   const fields = [...form.elements].filter((field) => field.name && !["hidden", "submit"].includes(field.type));
   const start = new Map(fields.map((field) => [field, atStart(field)]));
   // A form that came back holds what was typed and never saved.

@@ -17,7 +17,7 @@
     const all = rows();
     const from = all.indexOf(rowInUse() ?? (lastRow?.isConnected ? lastRow : null));
     const row = from < 0 ? all.at(by > 0 ? 0 : -1) : all[from + by];
-    row?.querySelector("a[data-view]").focus();
+    if (row && !window.inPlace?.goTo(row)) row.querySelector("a[data-view]").focus();
     row?.scrollIntoView({ block: "nearest" });
     return Boolean(all.length);
   }
@@ -51,10 +51,13 @@
     return Boolean(field);
   }
 
+  // The buttons of the review queue.
+  const inReview = (name) => press(`[data-review=${name}]`, document);
+
   // In a cell that has a field's name, the form begins at that field.
   function edit() {
     const link = rowInUse()?.querySelector("[data-action=edit]");
-    if (!link) return false;
+    if (!link) return inReview("edit");
     const field = document.activeElement.closest("td")?.className.match(/col-(\w+)/)?.[1];
     location.assign(field && field !== "select" ? `${link.href}#${field}` : link.href);
     return true;
@@ -62,6 +65,10 @@
 
   const inRow = () => !rowInUse() || document.activeElement.closest("a, button, input");
   const KEYS = {
+    i: () => window.inPlace?.open() ?? false,
+    F2: () => window.inPlace?.open() ?? false,
+    ArrowRight: () => window.inPlace?.step(1) ?? false,
+    ArrowLeft: () => window.inPlace?.step(-1) ?? false,
     "/": search,
     n: () => press("[data-create]", document),
     j: () => move(1),
@@ -70,6 +77,8 @@
     ArrowUp: () => rowInUse() !== null && move(-1),
     Enter: () => !inRow() && press("a[data-view]"),
     e: edit,
+    v: () => press("[data-action=verify]") || inReview("verify"),
+    s: () => inReview("skip"),
     x: () => press("input[name=record]"),
     a: toActions,
     "?": () => {
@@ -77,7 +86,8 @@
       return Boolean(help);
     },
   };
-  const OVER_DETAIL = { e: () => press("[data-edit]:not([hidden])", document.querySelector("#detail")), "?": KEYS["?"] };
+  const inDetail = (selector) => press(selector, document.querySelector("#detail"));
+  const OVER_DETAIL = { e: () => inDetail("[data-edit]:not([hidden])"), v: () => inDetail("[data-verify]:not([hidden]) button"), "?": KEYS["?"] };
 
   function save(event) {
     const form = document.querySelector("form#record");
@@ -87,7 +97,7 @@
   }
 
   function isTyping(target) {
-    const field = target.closest("input, textarea, select, [contenteditable]");
+    const field = target.closest("input, textarea, select, [contenteditable], .in-place");
     return Boolean(field) && field.type !== "checkbox";
   }
 

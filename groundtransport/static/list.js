@@ -22,18 +22,20 @@
   // Where counting was stopped, the length that the table knows says no more than whether there may be a next page.
   let isUncounted = "uncounted" in listed.dataset;
   let isEnd = listed.dataset.uncounted === "end"; // the last rows of so many: their numbers are not known
-  // The rows of the last answer: a neighbor far from the start is reached from them.
-  let shownRows = { start: Number(listed.dataset.start), ids: served.map((row) => Number(row.id.slice("record-".length))) };
+  let shownStart = Number(listed.dataset.start); // the offset of the first row of the last answer
   // What the next draw does to the browser's history: a step of its own, or none ("replace"). Typing is one step.
   let step = "replace";
   let lastStep = "";
 
   // The list's state
 
+  const SHOWN = ["sort", "page_size", "columns"]; // how the list is shown; the other fields filter it
+  const columns = form.elements.columns?.value; // those that the address names
+
   function filters() {
     const given = new URLSearchParams();
     for (const [name, value] of new FormData(form)) {
-      if (value.trim() && !["sort", "page_size"].includes(name)) given.set(name, value.trim());
+      if (value.trim() && !SHOWN.includes(name)) given.set(name, value.trim());
     }
     return given;
   }
@@ -48,14 +50,15 @@
     const params = filters();
     const { page } = table.page.info();
     if (sortText()) params.set("sort", sortText());
+    if (columns) params.set("columns", columns);
     if (page > 0) params.set("page_no", page + 1);
     if (sizeChosen) params.set("page_size", pageSize.value);
     return params.toString();
   }
 
   // Return the address of the list as it is, with a record's details over it, if it is to have them.
-  function address(view = "") {
-    const text = [state(), view && `view=${encodeURIComponent(view)}`].filter(Boolean).join("&");
+  function address(view = "", text = state()) {
+    text = [text, view && `view=${encodeURIComponent(view)}`].filter(Boolean).join("&");
     return text ? `${here}?${text}` : here;
   }
 
@@ -69,8 +72,14 @@
     sortChoice.value = sortText();
     const create = document.querySelector("[data-create]");
     if (create) create.search = text;
+    const exporting = document.querySelector("[data-export]");
+    if (exporting) exporting.search = text;
     for (const field of document.querySelectorAll("[name=list_state]")) field.value = text;
-    document.querySelector(".menu [name=next]").value = address();
+    const managing = document.querySelector("[data-views]");
+    if (managing) managing.search = text;
+    const others = new URLSearchParams(text); // the menu of columns replaces those of the address
+    others.delete("columns");
+    document.querySelector(".menu [name=next]").value = address("", others.toString());
     document.querySelector("#signed-out a").href = signInAddress();
     for (const link of listed.querySelectorAll("tbody a[data-view]:not([data-action])")) {
       link.href = address(link.closest("tr").id.slice("record-".length));
@@ -80,8 +89,9 @@
   // Bring the list to the state that an address of its own tells: Back and Forward.
   function restore() {
     const params = new URLSearchParams(location.search);
+    if (columns !== (params.get("columns") ?? undefined)) return location.reload();
     for (const field of form.elements) {
-      if (field.name && !["sort", "page_size"].includes(field.name)) field.value = params.get(field.name) ?? "";
+      if (field.name && !SHOWN.includes(field.name)) field.value = params.get(field.name) ?? "";
     }
     sizeChosen = params.has("page_size");
     pageSize.value = params.get("page_size") ?? pageSize.dataset.usual;
@@ -155,7 +165,7 @@
 
   function clear(gone) {
     for (const field of form.elements) {
-      if (field.name && !["sort", "page_size"].includes(field.name) && gone(field.name)) field.value = "";
+      if (field.name && !SHOWN.includes(field.name) && gone(field.name)) field.value = "";
     }
     search("chip");
   }
@@ -187,6 +197,7 @@
     } else if (otherSort) {
       params.set("sort", otherSort);
     }
+    if (columns) params.set("columns", columns);
     // The rows' links lead back to a page of this size.
     if (sizeChosen) params.set("page_size", pageSize.value);
     showWay(params, data);
@@ -195,15 +206,10 @@
 
   // Tell the server a shorter way to the rows than counting from the start.
   function showWay(params, data) {
-    const { start, ids } = shownRows;
     const { recordsDisplay } = table.page.info();
-    if (isGuessed && data.start > start && data.start + data.length >= recordsDisplay) {
+    if (isGuessed && data.start > shownStart && data.start + data.length >= recordsDisplay) {
       params.delete("start");
       params.set("page_no", "last");
-    } else if (ids.length && data.start === start + ids.length) {
-      params.set("after", ids.at(-1));
-    } else if (ids.length && data.start + data.length === start) {
-      params.set("before", ids[0]);
     }
   }
 
@@ -211,18 +217,43 @@
     isGuessed = Boolean(answer.recordsFilteredIsEstimate);
     isUncounted = Boolean(answer.recordsFilteredIsUnknown);
     isEnd = false;
-    shownRows = { start: data.start, ids: answer.data.map((row) => row.id) };
+    shownStart = data.start;
     document.querySelector("#list-truncated").hidden = !answer.truncated;
+  }
+
+  // While a field is changed in its row, the rows stay: new ones would take the editor and what was typed in it away.
+  let inUse = null; // a promise of its end
+  function hold(promise) {
+    inUse = promise;
+    promise.then(() => (inUse = null));
+  }
+
+  async function untilFree() {
+    if (!inUse) return;
+    listed.setAttribute("aria-busy", "false");
+    listed.dispatchEvent(new CustomEvent("list:waiting"));
+    await inUse;
+    listed.setAttribute("aria-busy", "true");
+  }
+
+  // Rows that came while a field was changed are asked for once more: they may be older than the change.
+  async function fetchRows(data, signal) {
+    for (;;) {
+      await untilFree();
+      const answer = await ask(requestFor(data), { signal });
+      if (!inUse) return answer;
+    }
   }
 
   function load(data, done) {
     asking.abort();
     asking = new AbortController();
-    ask(requestFor(data), { signal: asking.signal }).then(
+    fetchRows(data, asking.signal).then(
       (answer) => {
         showTrouble("");
         note(data, answer);
         keepFocus(() => done(answer));
+        listed.dispatchEvent(new CustomEvent("list:loaded"));
         // The last row of the last page went away.
         if (!answer.data.length && answer.recordsFiltered && !answer.truncated) table.page("last").draw("page");
       },
@@ -265,7 +296,7 @@
   // The columns
 
   const copyOf = (cell) => rows.together(...[...cell.childNodes].map((node) => node.cloneNode(true)));
-  const firstColumn = names.find((name) => name !== "select");
+  const linkColumns = listed.dataset.linkColumns.split(" "); // the first with a value links to the record, else the last
 
   function column(header) {
     const { name } = header.dataset;
@@ -273,20 +304,68 @@
     const show = (value, type, row, meta) => {
       if (type !== "display") return isData ? value : "";
       if (!("id" in row)) return copyOf(served[meta.row].cells[meta.col]); // as the server rendered it
-      const linked = row[rows.labelField] && names.includes(rows.labelField) ? rows.labelField : names.includes("airport_name") ? "airport_name" : firstColumn;
+      const linked = linkColumns.find((one) => row[one]) ?? linkColumns.at(-1);
       return rows.cell(header, value, row, form, name === linked);
     };
     const className = name === "actions" ? name : `col-${name}`;
     // A box has no value of its own in the answers.
-    return { name, data: name === "select" ? "version" : name, type: "string", className, orderable: isData, render: show };
+    return { name, data: name === "select" ? "version" : name, type: "string", className, orderable: isData && !("unsorted" in header.dataset), render: show };
   }
 
   // Narrow screens show rows as cards, and some browsers then forget what a table is.
   function keepRoles(row, data) {
-    if (data?.id) Object.assign(row.dataset, { version: data.version, label: rows.labelOf(data) });
+    if (data?.id) Object.assign(row.dataset, { version: data.version, label: rows.labelOf(data), airport: data.airport_name });
     row.setAttribute("role", "row");
     for (const cell of row.cells) cell.setAttribute("role", cell.scope === "col" ? "columnheader" : "cell");
   }
+
+  // Show a row as the server rendered it after a save, in the place of the same record's row.
+  const FOCUSABLE = "a, button, input";
+  function replaceRow(fresh) {
+    const row = document.getElementById(fresh.id);
+    const used = row.contains(document.activeElement) ? document.activeElement : null;
+    const cell = used?.closest("td");
+    const place = used && [cell.cellIndex, [...cell.querySelectorAll(FOCUSABLE)].indexOf(used)];
+    for (const saved of listed.querySelectorAll("tr.just-saved")) {
+      saved.classList.remove("just-saved");
+      saved.removeAttribute("aria-current");
+      saved.querySelector("td > .visually-hidden")?.remove();
+    }
+    row.replaceChildren(...fresh.cells);
+    row.className = fresh.className;
+    row.setAttribute("aria-current", "true");
+    Object.assign(row.dataset, fresh.dataset);
+    keepRoles(row);
+    for (const time of row.querySelectorAll("time[datetime]:not([data-day])")) showTime(time);
+    if (place) row.cells[place[0]].querySelectorAll(FOCUSABLE)[place[1]]?.focus();
+    listed.dispatchEvent(new CustomEvent("list:drawn"));
+  }
+
+  // The menu of columns: its buttons move a column, and only those that are shown have a place.
+
+  const columnMenu = document.querySelector("[data-columns]");
+  const spokenPlace = element("p", { class: "visually-hidden", role: "status" });
+  columnMenu.after(spokenPlace);
+  columnMenu.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) return;
+    event.preventDefault();
+    const item = button.closest("li");
+    if (button.name === "earlier") item.previousElementSibling?.before(item);
+    else item.nextElementSibling?.after(item);
+    button.focus();
+    const values = { column: item.querySelector("label").textContent.trim(), n: [...columnMenu.children].indexOf(item) + 1 };
+    spokenPlace.textContent = t("{column}: place {n}", values);
+  });
+  const mover = (name, sign, words) => element("button", { name, "aria-label": words }, sign);
+  function offerMoves(item) {
+    for (const button of item.querySelectorAll("button")) button.remove();
+    if (!item.querySelector("input").checked) return;
+    const one = { column: item.textContent.trim() };
+    item.append(mover("earlier", "↑", t("Move {column} up", one)), mover("later", "↓", t("Move {column} down", one)));
+  }
+  columnMenu.addEventListener("change", ({ target }) => offerMoves(target.closest("li")));
+  for (const item of columnMenu.children) offerMoves(item);
 
   // The start
 
@@ -338,7 +417,7 @@
   });
 
   // A header is announced by its label; the text beside the button that sorts would be read once more.
-  for (const title of listed.querySelectorAll("th[aria-label] .dt-column-title")) title.setAttribute("aria-hidden", "true");
+  for (const title of listed.querySelectorAll("th[aria-label]:not([data-unsorted]) .dt-column-title")) title.setAttribute("aria-hidden", "true");
 
   // Two landmarks of one name could not be told apart.
   const pagers = document.querySelectorAll(".dt-paging nav");
@@ -361,7 +440,7 @@
     showEmptiness();
     listed.dispatchEvent(new CustomEvent("list:drawn"));
   });
-  table.on("processing", (event, settings, busy) => listed.setAttribute("aria-busy", busy));
+  table.on("processing", (event, settings, busy) => listed.setAttribute("aria-busy", busy && !inUse));
 
   const search = (why) => {
     clearTimeout(timer);
@@ -394,7 +473,7 @@
   // Return how many records match, in words; "" where they were not counted.
   const matching = () => (isUncounted ? "" : formatNumber(table.page.info().recordsDisplay));
 
-  window.list = { matching, table, listed, here, state, address, filters, back };
+  window.list = { matching, table, listed, form, here, state, address, filters, back, hold, replaceRow };
   showState();
 
   // What was just saved, or asked for, is in view.

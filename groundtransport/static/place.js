@@ -63,9 +63,9 @@
     else select.selectedIndex = 0;
   }
 
-  function fillCities(names, likeliest) {
+  function fillCities(names, likeliest, further = []) {
     if (!isSelect) {
-      const offered = [...new Set([...likeliest, ...names])];
+      const offered = [...new Set([...likeliest, ...names, ...further])];
       return cities.list.replaceChildren(...offered.map((name) => option(name, "")));
     }
     const all = names.map((name) => option(name));
@@ -104,7 +104,7 @@
     say(t("Loading cities ..."));
     try {
       const answer = await ask(`/admin/airports/${code}`, { signal: asking.signal });
-      fillCities(answer.cities.map((city) => city.city_name), answer.likeliest ?? []);
+      fillCities(answer.cities.map((city) => city.city_name), answer.likeliest ?? [], answer.further_cities);
       if (states) fill(states, answer.states.map((state) => option(state.code, state.name)));
       stateOf = answer.city_states ?? {};
       say("");

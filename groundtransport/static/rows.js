@@ -3,9 +3,32 @@
 (() => {
   const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/gu;
   const PHONE = /^[0-9+()./ -]*[0-9][0-9+()./ -]*$/;
+  // Letters that NFKD leaves as they are, after what they are folded to, as in text.py.
+  const LETTERS = `
+a ᴀᶏⱥ aa ꜳ ae æᴁ ao ꜵ au ꜷ av ꜹꜻ ay ꜽ b ƀƃɓʙᴃᵬᶀ c ƈȼɕᴄꞓ d ðđƌȡɖɗᴅᴆᵭᶁᶑꝱꝺ db ȸ dz ʣʥ e əǝɇɛᴇᶒᶓⱸ f ƒᵮᶂꜰꝼ g ǥɠɡɢʛᶃꞡ
+h ħɦɧʜⱨ hv ƕ i ıɨɩɪᵻᶖ j ȷɉɟʝᴊ k ƙᴋᶄⱪꝁꝃꝅꞣ l łƚȴɫɬɭʟᴌᶅⱡꝇꝉꝲ ll ỻ ls ʪ lz ʫ m ɱᴍᵯᶆꝳ n ŋƞȵɲɳɴᵰᶇꝴꞑꞥ o øᴏⱺꝋꝍ oe œɶ oi ƣ oo ꝏ
+p ƥᴘᵱᵽᶈꝑꝓꝕ q ĸʠꝗꝙ qp ȹ r ɍɼɽɾʀᵲᵳᶉꝵꝶꞧ s ȿʂᵴᶊẜẝꜱꞩ t ŧƫƭȶʈᴛᵵⱦꝷꞇ th þᵺꝥꝧ ts ʦ u ʉᴜᵾᶙ ue ᵫ v ʋᴠᶌỽⱱⱴꝟ vy ꝡ w ᴡⱳ x ᶍ
+y ƴɏʏỿ z ƶȥɀʐʑᴢᵶᶎⱬ - ‐‒–—―−˗ " “”„‟″
+`;
+  const IGNORED = "'`‘’‛′ʹʻʼʽʾʿˈꞌ·\u00ad";
+  const asciiOf = new Map([...IGNORED].map((char) => [char, ""]));
+  for (const [, to, letters] of LETTERS.matchAll(/(\S+) (\S+)/gu)) for (const letter of letters) asciiOf.set(letter, to);
+
   const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "");
-  // Upper case first: it takes ß apart, as casefold does.
-  const fold = (text) => plain(plain(text.replace(CONTROL, " ")).toUpperCase().toLowerCase());
+
+  // The digits of each script begin at a code point that ends in 0 or, where that is no digit, in 6.
+  function asciiDigit(char) {
+    const code = char.codePointAt(0);
+    const last = code & 15;
+    return String(/\p{Nd}/u.test(String.fromCodePoint(code - last)) ? last : last - 6);
+  }
+
+  function fold(text) {
+    // Upper case first: it takes ß apart, as casefold does.
+    const letters = plain(plain(text.replace(CONTROL, " ").replace(/[\u00b4\u1ffd]/g, "")).toUpperCase().toLowerCase());
+    return [...letters].map((char) => asciiOf.get(char) ?? char).join("").replace(/(?![0-9])\p{Nd}/gu, asciiDigit);
+  }
+
   const digits = (text) => text.replace(/[^0-9]/g, "");
 
   // Marks
@@ -39,7 +62,7 @@
 
   // Return what is looked for in a column, folded: each word of the search, and the filters as they are.
   function terms(header, form) {
-    return header.dataset.markedBy
+    return header.dataset.searchParams
       .split(" ")
       .flatMap((name) => {
         const value = fold(form.elements[name]?.value ?? "").trim();
@@ -64,10 +87,18 @@
 
   const shownAs = {
     text: (value, words) => marked(value, words),
-    airport: (value, words) =>
-      together(element("span", { class: "tag", translate: "no" }, marked(value.slice(-4, -1), words)), " ", marked(value.slice(0, -6), words)),
+    airport: (value, words, label, text, isLink) => {
+      const code = value.slice(-4, -1);
+      const tag = isLink ? { class: "tag", translate: "no" } : { class: "tag", translate: "no", href: `/admin/airports/${code}` };
+      return together(element(isLink ? "span" : "a", tag, marked(code, words)), " ", marked(value.slice(0, -6), words));
+    },
     phone: (value, words) => element("a", { href: telephone(value) }, marked(value, words, true)),
     display: (value, words, label, text) => marked(text, words),
+    moment: (value) => {
+      const time = element("time", { datetime: value }, value);
+      showTime(time);
+      return time;
+    },
     choice: (value, words, label) => element("span", { class: `badge status-${value}` }, label(value)),
   };
 
@@ -77,10 +108,12 @@
 
   function actions(row) {
     const one = { name: labelOf(row) };
-    const words = { view: t("View"), edit: t("Edit"), delete: t("Delete") };
-    const labels = { view: t("View {name}", one), edit: t("Edit {name}", one), delete: t("Delete {name}", one) };
+    const words = { view: t("View"), edit: t("Edit"), verify: t("Mark as verified"), delete: t("Delete") };
+    const labels = { view: t("View {name}", one), edit: t("Edit {name}", one), verify: t("Mark as verified: {name}", one), delete: t("Delete {name}", one) };
     const links = Object.entries(row.actions).map(([name, address]) => {
-      const link = element("a", { href: address, "data-action": name, title: words[name], "aria-label": labels[name] }, words[name]);
+      const shared = { "data-action": name, title: words[name], "aria-label": labels[name] };
+      if (name === "verify") return element("button", { form: "verify", formaction: address, name: "version", value: row.version, ...shared }, words[name]);
+      const link = element("a", { href: address, ...shared }, words[name]);
       if (name === "view") link.setAttribute("data-view", "");
       return link;
     });
@@ -90,8 +123,23 @@
   function box(row) {
     const label = t("Select {name}", { name: labelOf(row) });
     const value = `${row.id}.${row.version}`;
-    return element("input", { class: "form-check-input", type: "checkbox", name: "record", value, form: "several", "aria-label": label });
+    return element("input", { type: "checkbox", name: "record", value, form: "several", "aria-label": label });
   }
+
+  // A record that is not valid today: in place of its active status, or after its name where the kind has none.
+  const { statusField, active, markedField } = document.querySelector("#records")?.dataset ?? {};
+  const states = { not_yet: t("Not yet valid"), ended: t("Ended") };
+  const badge = ({ validity }) => element("span", { class: `badge status-${validity}` }, states[validity]);
+  const withState = (name, row, node, isLink) => {
+    if (!(row.validity in states)) return node;
+    if (!statusField) return isLink ? together(node, " ", badge(row)) : node;
+    return name === statusField && row[name] === active ? badge(row) : node;
+  };
+
+  const withMark = (name, row, node) => {
+    if (!row.other_place || name !== markedField) return node;
+    return together(node, " ", element("span", { class: "badge gap" }, t("Another place")));
+  };
 
   // Return the node of a cell; `isLink` makes it open the record.
   function cell(header, value, row, form, isLink) {
@@ -100,10 +148,11 @@
     if (name === "select") return box(row);
     if (value === null || value === "") return document.createTextNode("");
     const label = (code) => [...form.elements[name].options].find((one) => one.value === code)?.text ?? code;
-    const shown = shownAs[manner](value, terms(header, form), label, row.display?.[name]);
+    const made = shownAs[manner](value, terms(header, form), label, row.display?.[name], isLink);
+    const shown = withState(name, row, withMark(name, row, made), isLink);
     if (manner === "phone") return shown;
     return isLink ? element("a", { class: "line", href: row.actions.view, "data-view": row.actions.view }, shown) : element("span", { class: "line" }, shown);
   }
 
-  window.rows = { cell, labelField, labelOf, together };
+  window.rows = { cell, labelOf, together };
 })();

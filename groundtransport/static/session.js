@@ -169,13 +169,20 @@
     }
   }
 
+  // Take a fresh token, and return the name of the user who is signed in now; throw a Refusal.
+  async function renew() {
+    const session = await asked();
+    take(session);
+    return session.user;
+  }
+
   // The list tells by itself that it could not be loaded.
   const records = document.querySelector("#records");
   records?.addEventListener("list:trouble", ({ detail }) => {
     if (detail === "signed-out") show("signed-out", "");
   });
 
-  window.presence = { ready };
+  window.presence = { ready, renew };
   addEventListener("focus", lookAgain);
   document.addEventListener("visibilitychange", () => document.hidden || lookAgain());
   // Each page of somebody who is signed in tells the other tabs: they need not be looked at to know.
