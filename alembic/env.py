@@ -13,11 +13,25 @@ from groundtransport import db, kinds, settings
 from groundtransport.accounts import models as accounts
 from groundtransport.accounts.secondfactor import models as secondfactor
 from groundtransport.audit import models as audit
-from groundtransport.db import migrations
+from groundtransport.db import compatibility, migrations
+from groundtransport.db.migration_locks import short_lock_waits
+from groundtransport.db.revisions import read_schema
 from groundtransport.indexes.operations import is_ours
+from groundtransport.jobs import models as jobs
+from groundtransport.records.duplicates import models as duplicates
 from groundtransport.security_log import models as security_log
+from groundtransport.transfer.imports import models as imports
 
-TABLES = (accounts, secondfactor, security_log, audit, kinds.modules())  # importing them defines the metadata
+TABLES = (
+    accounts,
+    secondfactor,
+    security_log,
+    audit,
+    jobs,
+    duplicates,
+    imports,
+    kinds.modules(),
+)  # importing them defines the metadata
 FIELDS = "groundtransport.records.fields"
 
 
@@ -61,10 +75,18 @@ def render_plainly(item: str, value: Any, _context: Any) -> str | bool:
     return False
 
 
+def note_contracted(ctx: Any, step: Any, heads: set[str], **_: Any) -> None:
+    """Store which contracting revisions are applied, after each of them, for processes that do not know them."""
+    schema = read_schema(folders())
+    if step.up_revision_id in schema.contracts:
+        compatibility.note_contracted(ctx.connection, schema.contracts & schema.applied(heads))
+
+
 def run() -> None:
     """Run the migrations."""
     # Not `begin()`: Alembic begins the transaction. On SQLite write_engine makes it BEGIN IMMEDIATE, so two processes
-    # that migrate at once run one after the other.
+    # that migrate at once run one after the other. On PostgreSQL each migration is a transaction, which ends soon,
+    # because its locks hold writers up.
     with db.write_engine(db.index_build_engine(get_engine())).connect() as connection:
         context.configure(
             connection=connection,
@@ -72,11 +94,12 @@ def run() -> None:
             render_as_batch=True,
             compare_type=True,
             include_name=partial(is_ours, tables=db.Base.metadata.tables),
-            transaction_per_migration=False,
+            transaction_per_migration=connection.dialect.name == "postgresql",
             render_item=render_plainly,
+            on_version_apply=note_contracted,
             process_revision_directives=in_own_branch,
         )
-        with context.begin_transaction():
+        with short_lock_waits(connection), context.begin_transaction():
             context.run_migrations()
 
 

@@ -9,6 +9,8 @@ revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}
 branch_labels = ${repr(branch_labels)}
 depends_on = ${repr(depends_on)}
+# "expand": workers of the release before work with the new schema; "contract": they do not (docs/deploy.md, Updates)
+PHASE = "expand"
 
 
 def upgrade() -> None:
