@@ -2,23 +2,26 @@
 
 import os
 import shutil
+import tempfile
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, suppress
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
-from sqlalchemy import make_url
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import URL
 
+from groundtransport.accounts import password_strength
 from tests import postgres
 from tests.browser import chromium
+from tests.databases import DATABASES, filled_database, migrate, new_database
+from tests.shared import Shared
 from tests.shell import fill_with_some_places
-from tests.site import ENVIRON, Client, Site
+from tests.site import ENVIRON, Client, Site, fill_with_all_places
 
-hypothesis.settings.register_profile("house", deadline=None)  # a busy machine is no failure
-hypothesis.settings.load_profile("house")
+hypothesis.settings.register_profile("project", deadline=None)  # a busy machine is no failure
+hypothesis.settings.load_profile("project")
 
 with warnings.catch_warnings():
     # Imported once here, so that the known farewell notices of dependencies do not meet "error" in a random test.
@@ -26,9 +29,9 @@ with warnings.catch_warnings():
     import deform  # noqa: F401  # for its warnings
     import pyramid.config  # noqa: F401  # the same
 
-DATABASES = ("sqlite", "postgresql")
-TIME = "All tests take about 13 minutes on two cores; make test QUICK=1 takes about 2 (SQLite, no browser)."
-QUICK_TIME = "The quick tests take about 2 minutes on two cores: SQLite alone, without browser and slow tests."
+SHARED = pytest.StashKey[Shared]()
+TIME = "All tests take 20 to 50 minutes on two cores; make test QUICK=1 takes a few (SQLite, no browser)."
+QUICK_TIME = "The quick tests take a few minutes on two cores: SQLite alone, without browser and slow tests."
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -42,79 +45,59 @@ def environ() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def common_passwords() -> Iterator[None]:
+    """Read the list of common passwords once; the service reads it for each new password, to save memory."""
+    passwords = tuple(password_strength._common_passwords())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(password_strength, "_common_passwords", lambda: passwords)
+        yield
+
+
 @pytest.fixture(scope="session")
-def postgresql_server() -> Iterator[object]:
-    with postgres.server() as url:
-        yield url
+def shared(request: pytest.FixtureRequest) -> Shared:
+    """Return the resources that all processes of this test run share."""
+    return request.config.stash[SHARED]
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(shared: Shared) -> URL | None:
+    return postgres.server(shared)
 
 
 @pytest.fixture(scope="session", params=DATABASES)
-def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of an empty database; every test that asks for it runs on both."""
-    with new_database(request.param, request, tmp_path_factory, "groundtransport_test") as url:
+def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a database with every airport, and a user for each role; every test that asks for it runs on both."""
+    with filled_database(request.param, request, "groundtransport_test", fill_with_all_places) as url:
         yield url
 
 
 @pytest.fixture(params=DATABASES)
-def empty_database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of an empty database for this test alone."""
-    with new_database(request.param, request, tmp_path_factory, "groundtransport_empty") as url:
+def full_database_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of such a database for this test alone."""
+    with filled_database(request.param, request, "groundtransport_full", fill_with_all_places) as url:
         yield url
 
 
-@pytest.fixture(scope="session")
-def small_templates() -> Iterator[Callable[..., str]]:
-    """Return a function that makes, once for each backend, the database that ``small_database_url`` copies."""
-    urls: dict[str, str] = {}
-    with suppress(OperationalError), ExitStack() as databases:  # the throw-away server may be gone already
-
-        def template(backend: str, *fixtures: Any) -> str:
-            if backend not in urls:
-                url = databases.enter_context(new_database(backend, *fixtures, "groundtransport_small"))
-                fill_with_some_places(url)
-                urls[backend] = url
-            return urls[backend]
-
-        yield template
-
-
 @pytest.fixture(params=DATABASES)
-def small_database_url(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, small_templates: Callable[..., str]
-) -> Iterator[str]:
+def small_database_url(request: pytest.FixtureRequest) -> Iterator[str]:
     """The URL of a migrated database with five airports, two cities and no user, for this test alone."""
-    template = small_templates(request.param, request, tmp_path_factory)
-    with new_database(request.param, request, tmp_path_factory, "groundtransport_copy", template) as url:
+    with filled_database(request.param, request, "groundtransport_small", fill_with_some_places) as url:
         yield url
 
 
-def new_database(
-    backend: str, request: Any, tmp_path_factory: Any, name: str, template: str = ""
-) -> AbstractContextManager[str]:
-    """Return the context of a new database's URL: empty, or a copy of the database at the URL ``template``."""
-    if backend == "sqlite":
-        return _sqlite(tmp_path_factory, template)
-    server = request.getfixturevalue("postgresql_server")
-    if server is None:
-        if os.environ.get("CI"):
-            pytest.fail("CI must run the tests on PostgreSQL, and there is no server")
-        pytest.skip(postgres.HOW_TO)
-    return postgres.database(
-        server, f"{name}_{os.getpid()}", str(make_url(template).database) if template else "template0"
-    )
+@pytest.fixture(params=DATABASES)
+def migrated_database_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a database whose tables have no rows, for this test alone."""
+    with filled_database(request.param, request, "groundtransport_migrated", migrate) as url:
+        yield url
 
 
-class _sqlite:  # noqa: N801  # a context manager, used like a function
-    def __init__(self, tmp_path_factory: pytest.TempPathFactory, template: str) -> None:
-        self.file = tmp_path_factory.mktemp("sqlite") / "test.sqlite"
-        if template:
-            shutil.copy(make_url(template).database, self.file)
-
-    def __enter__(self) -> str:
-        return f"sqlite:///{self.file}"
-
-    def __exit__(self, *error: object) -> None:
-        self.file.unlink(missing_ok=True)
+@pytest.fixture(params=DATABASES)
+def empty_database_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of an empty database for this test alone."""
+    with new_database(request.param, request, "groundtransport_empty") as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
@@ -148,8 +131,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if not hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):
+        config.stash[SHARED] = Shared(Path(config.workerinput["shared"]))
+    else:
         config.pluginmanager.register(FailureNames(config), "failure-names")
+        config.stash[SHARED] = Shared(Path(tempfile.mkdtemp(prefix="gt-tests-")))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a process of pytest-xdist where the resources of the test run are."""
+    node.workerinput["shared"] = str(node.config.stash[SHARED].folder)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        postgres.end(config.stash[SHARED])
+        shutil.rmtree(config.stash[SHARED].folder, ignore_errors=True)
 
 
 def pytest_report_header(config: pytest.Config) -> str:

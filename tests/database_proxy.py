@@ -1,6 +1,5 @@
 """A TCP proxy between the application and PostgreSQL, that can fall silent, be slow, or lose a COMMIT or its answer."""
 
-import copy
 import socket
 import threading
 import time
@@ -114,12 +113,8 @@ class Link:
 def between(site: Site) -> Iterator[tuple[Site, DatabaseProxy]]:
     """Yield the application of a site once more, with a proxy in front of its PostgreSQL."""
     proxy = DatabaseProxy(make_url(site.url))
-    other = copy.copy(site)
-    other.url = proxy.client_url
-    other.app_settings = {**site.app_settings, "sqlalchemy.url": other.url}
-    other.start()
-    try:
-        yield other, proxy
-    finally:
-        proxy.close()
-        other.engine.dispose()
+    with site.again(**{"sqlalchemy.url": proxy.client_url}) as other:
+        try:
+            yield other, proxy
+        finally:
+            proxy.close()

@@ -34,7 +34,7 @@ class Person(Client):
     """A client that keeps its CSRF token, so that a write is one request."""
 
     @cached_property
-    def csrf(self) -> str:  # type: ignore[override]  # kept, in place of asked
+    def csrf(self) -> str:
         return self.ask_for_csrf()
 
 
@@ -49,20 +49,20 @@ def session_of(site: Site, name: str) -> str:
 
 def person(site: Site, name: str = "the-administrator") -> Person:
     """Return a browser of its own, in which that person is signed in."""
-    found = Person(site)
-    found.app.set_cookie("groundtransport", session_of(site, name))
-    assert found.csrf
-    return found
+    matched = Person(site)
+    matched.app.set_cookie("groundtransport", session_of(site, name))
+    assert matched.csrf
+    return matched
 
 
 def rows(site: Site) -> dict[tuple[str, int], dict[str, Any]]:
     """Return every record of every kind, deleted or not."""
-    found = {}
+    matched = {}
     with site.engine.connect() as connection:
         for name, kind in site.kinds.items():
             for row in connection.execute(select(kind.model.__table__)).mappings():
-                found[name, row["id"]] = dict(row)
-    return found
+                matched[name, row["id"]] = dict(row)
+    return matched
 
 
 def state(site: Site) -> tuple[Any, ...]:
@@ -163,7 +163,7 @@ class Known:
         return True
 
 
-def meant(sent: dict[str, str]) -> Values:
+def expected_values(sent: dict[str, str]) -> Values:
     return {name: value or None for name, value in sent.items()}
 
 
@@ -177,8 +177,9 @@ def trigger(site: Site, table: str, when: str, state: str = "P0001", *, at_commi
     make = [f"CREATE TRIGGER trouble BEFORE {when} ON {table} BEGIN SELECT RAISE(ABORT, 'trouble'); END"]
     drop = ["DROP TRIGGER trouble"]
     if dialect == "postgresql":
-        kind, late = ("CONSTRAINT TRIGGER trouble AFTER", "DEFERRABLE INITIALLY DEFERRED") if at_commit else (
-            "TRIGGER trouble BEFORE", "")  # fmt: skip
+        kind, late = "TRIGGER trouble BEFORE", ""
+        if at_commit:
+            kind, late = "CONSTRAINT TRIGGER trouble AFTER", "DEFERRABLE INITIALLY DEFERRED"
         raises = f"RAISE EXCEPTION 'trouble' USING ERRCODE = '{state}'"
         make = [
             f"CREATE FUNCTION trouble() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {raises}; END $$",

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests import fresh_process
+from tests.fresh_process import Program
 from tests.site import ENVIRON
 
 ROOT = Path(__file__).parents[1]
@@ -17,11 +19,6 @@ COMMANDS = {
     "alembic": "from alembic.config import main; main(prog='alembic')",
     "groundtransport": "from groundtransport.cli import main; main(prog_name='groundtransport')",
 }
-SOME_PLACES = """
-import os
-from tests.shell import fill_with_some_places
-fill_with_some_places(os.environ["DATABASE_URL"])
-"""
 
 
 class OwnCode:
@@ -30,12 +27,8 @@ class OwnCode:
     def __init__(self, folder: Path, url: str) -> None:
         self.folder, self.url = folder, url
         for name in ("groundtransport", "alembic"):
-            shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, folder / name, symlinks=True)
         shutil.copy(ROOT / "development.ini", folder)
-
-    def load_some_places(self) -> None:
-        """Migrate, and load so few places that ``init`` is quick: it loads none where there are some."""
-        self.python(SOME_PLACES)
 
     def file(self, path: str, text: str) -> Path:
         """Write a file of the copy, such as ``groundtransport/kinds/shuttle.py``."""
@@ -57,8 +50,8 @@ class OwnCode:
         """Install a package from its source folder beside the copy, by pip, without its dependencies."""
         options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--upgrade")
         pip = [sys.executable, "-W", "ignore", "-m", "pip", "install", *options, "--target", str(self.folder)]
-        done = subprocess.run([*pip, str(source)], capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stdout + done.stderr
+        process = subprocess.run([*pip, str(source)], capture_output=True, text=True, timeout=120)
+        assert process.returncode == 0, process.stdout + process.stderr
 
     def run(self, line: str, *, fails: bool = False) -> str:
         """Run a command line of the README, and return what it printed."""
@@ -71,16 +64,10 @@ class OwnCode:
 
     def python(self, program: str, *words: str, fails: bool = False) -> str:
         """Run a program in a process that imports the copy, and return what it printed."""
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", program, *words],
-            env={**os.environ, **ENVIRON, "PYTHONPATH": f"{self.folder}{os.pathsep}{ROOT}", "DATABASE_URL": self.url},
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        assert (done.returncode != 0) is fails, done.stdout + done.stderr
-        return done.stdout + done.stderr
+        environ = {**os.environ, **ENVIRON, "DATABASE_URL": self.url}
+        code, output = fresh_process.run(Program(program, words, self.folder, environ, (str(self.folder), str(ROOT))))
+        assert (code != 0) is fails, output
+        return output
 
     def revisions(self) -> list[Path]:
         """Return the deployment's own revisions, oldest first."""

@@ -53,7 +53,7 @@ class Server:
         words = [sys.executable, "-W", "ignore", "-m", "pyramid.scripts.pserve", str(self.ini)]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(words, env=self.environ, stdout=log, stderr=log, preexec_fn=preexec)
-        end = time.monotonic() + 15
+        end = time.monotonic() + 60
         while time.monotonic() < end:
             assert self.process.poll() is None, self.log.read_text()
             try:

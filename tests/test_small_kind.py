@@ -45,8 +45,8 @@ KIND = Kind(
 
 
 @pytest.mark.parametrize("filters", ['{"note": ("note",)}', "{}"])
-def test_a_kind_of_one_text_lives_through_every_page(empty_database_url: str, tmp_path: Path, filters: str) -> None:
-    own = OwnCode(tmp_path, empty_database_url)
+def test_a_kind_of_one_text_lives_through_every_page(migrated_database_url: str, tmp_path: Path, filters: str) -> None:
+    own = OwnCode(tmp_path, migrated_database_url)
     own.kind("stop", STOP.replace("{filters}", filters))
     assert "lived" in own.python("from tests.test_small_kind import live; live()").splitlines()
     for command in ("check", "audit verify", "audit reconcile", "reindex stop"):
@@ -77,7 +77,7 @@ def start(url: str, message: str) -> Any:
     import groundtransport
     from groundtransport import db, settings
     from groundtransport.accounts import users
-    from groundtransport.airports import loading
+    from groundtransport.airports import loading, source
     from groundtransport.airports.models import City
     from groundtransport.db import migrations
     from groundtransport.security import Role
@@ -92,7 +92,7 @@ def start(url: str, message: str) -> Any:
     command.revision(migrations.config(engine), message, autogenerate=True)
     with db.transaction(engine) as dbsession:
         codes = ("JFK", "LHR")
-        loading.refresh_airports(dbsession, (row for row in loading.packaged_airports() if row["code"] in codes))
+        loading.refresh_airports(dbsession, (row for row in source.packaged_airports() if row["code"] in codes))
         dbsession.add(City(id=1, name="Queens", country="US", latitude=40.7, longitude=-73.8, population=9000))
         for role in Role:
             users.add(dbsession, f"the-{role}", role, PASSWORD, one_time=False)

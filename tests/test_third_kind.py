@@ -4,8 +4,6 @@ The copy runs in a process of its own, so that its table is none of the other te
 """
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -58,19 +56,11 @@ KIND = Kind(
 '''
 
 
-def test_one_new_file_and_its_migration_are_a_whole_kind(empty_database_url: str, tmp_path: Path) -> None:
-    OwnCode(tmp_path, empty_database_url).kind("shuttle", SHUTTLE)
+def test_one_new_file_and_its_migration_are_a_whole_kind(migrated_database_url: str, tmp_path: Path) -> None:
+    own = OwnCode(tmp_path, migrated_database_url)
+    own.kind("shuttle", SHUTTLE)
 
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", "from tests.test_third_kind import live; live()"],
-        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}", "SHUTTLE_DATABASE": empty_database_url},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-1] == "lived"
+    assert own.python("from tests.test_third_kind import live; live()").splitlines()[-1] == "lived"
     assert [path.name for path in (ROOT / "alembic" / "versions").glob("*shuttle*")] == []
 
 
@@ -81,7 +71,7 @@ def live() -> None:
     import groundtransport
 
     assert ROOT not in Path(groundtransport.__file__).parents, "this must run on the copy"
-    site = start(os.environ["SHUTTLE_DATABASE"])
+    site = start(os.environ["DATABASE_URL"])
     lives_and_is_gone(site)
     is_guarded(site)
     site.engine.dispose()
@@ -94,9 +84,9 @@ def start(url: str) -> Any:
 
     from groundtransport import db, kinds, settings
     from groundtransport.accounts import users
-    from groundtransport.airports import loading
+    from groundtransport.airports import loading, source
     from groundtransport.db import migrations
-    from groundtransport.records import maintenance
+    from groundtransport.records import renewing
     from groundtransport.security import Role
     from tests.site import ENVIRON, PASSWORD, Site, app_settings
 
@@ -109,10 +99,8 @@ def start(url: str) -> Any:
     migrations.upgrade(engine)
     command.check(migrations.config(engine))
     for kind in kinds.kinds().values():
-        with db.write_engine(engine).begin() as connection:  # as init does
-            if maintenance.needs_reindex(connection, kind):
-                maintenance.reindex(connection, kind, print)
-    airports = (row for row in loading.packaged_airports() if row["code"] in ("JFK", "LHR"))
+        assert list(renewing.renew(engine, kind)) == []  # as init does
+    airports = (row for row in source.packaged_airports() if row["code"] in ("JFK", "LHR"))
     with db.transaction(engine) as dbsession:
         loading.refresh_airports(dbsession, airports)
         for role in Role:
@@ -136,7 +124,7 @@ def lives_and_is_gone(site: Any) -> None:
     page = client.get("/admin/shuttle/create")
     assert page.html.find("input", {"name": "hotel"})["maxlength"] == "100"
     assert client.post("/admin/shuttle", {"hotel": "Grand"}).status_int == 422
-    kept, gone = (
+    second_id, deleted = (
         client.create("shuttle", hotel="Grand"),
         client.create("shuttle", company_name="Alpha", hotel="Astoria"),
     )
@@ -144,27 +132,32 @@ def lives_and_is_gone(site: Any) -> None:
     assert [row["hotel"] for row in client.rows("shuttle")] == ["Astoria", "Grand"]
     assert [row["hotel"] for row in client.rows("shuttle", hotel="ASTOR")] == ["Astoria"]
     assert [row["hotel"] for row in client.rows("shuttle", q="alpha jfk")] == ["Astoria"]
-    assert [row["id"] for row in client.rows("shuttle", sort="hotel", fare="free")] == [gone, kept]
+    assert [row["id"] for row in client.rows("shuttle", sort="hotel", fare="free")] == [deleted, second_id]
     assert "Astoria" in client.get("/admin/shuttle").text
-    assert "Astoria" in client.get(f"/admin/shuttle/{gone}").text
+    assert "Astoria" in client.get(f"/admin/shuttle/{deleted}").text
 
-    form = client.get(client.edit_link("shuttle", gone)).forms["record"]
+    form = client.get(client.edit_link("shuttle", deleted)).forms["record"]
     form["hotel"] = "Waldorf"
     form["fare"] = "paid"
     assert form.submit().status_int == 303
-    row = site.row("shuttle", gone)
+    row = site.row("shuttle", deleted)
     assert (row["hotel"], row["fare"], row["version"]) == ("Waldorf", "paid", 2)
-    assert client.put(f"/admin/shuttle/{gone}", {"airport_name": JFK, "hotel": "x" * 101}).status_int == 422
+    assert client.put(f"/admin/shuttle/{deleted}", {"airport_name": JFK, "hotel": "x" * 101}).status_int == 422
 
-    assert "Alpha" in client.get(f"/admin/shuttle/{gone}/delete").text
-    assert client.delete(f"/admin/shuttle/{gone}").status_int == 303
+    assert "Alpha" in client.get(f"/admin/shuttle/{deleted}/delete").text
+    assert client.delete(f"/admin/shuttle/{deleted}").status_int == 303
     assert site.count(site.kinds["shuttle"].model) == 1  # for good: it has no deleted_at
-    assert client.get(f"/admin/shuttle/{gone}").status_int == 404
-    assert [row["id"] for row in client.rows("shuttle")] == [kept]
+    assert client.get(f"/admin/shuttle/{deleted}").status_int == 404
+    assert [row["id"] for row in client.rows("shuttle")] == [second_id]
 
     log = client.get("/admin/activity?ajax=1").json["data"]
-    done = [(entry["action"], entry["label"]) for entry in log]
-    assert done == [("delete", "Alpha"), ("update", "Alpha"), ("create", "Alpha"), ("create", f"Hotel shuttle {kept}")]
+    process = [(entry["action"], entry["label"]) for entry in log]
+    assert process == [
+        ("delete", "Alpha"),
+        ("update", "Alpha"),
+        ("create", "Alpha"),
+        ("create", f"Hotel shuttle {second_id}"),
+    ]
     assert log[1]["changes"] == {"hotel": {"old": "Astoria", "new": "Waldorf"}, "fare": {"old": "free", "new": "paid"}}
     assert "Waldorf" in client.get("/admin/activity").text
 

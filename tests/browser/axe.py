@@ -34,12 +34,12 @@ def check_axe(page: Page, *rules: str) -> None:
     settle(page)
     if not page.evaluate("'axe' in window"):
         page.evaluate(source())  # past the page's CSP, which would refuse a script element
-    found = page.evaluate(RUN, [list(rules), {}] if rules else [RULES, APART])["violations"]
+    result = page.evaluate(RUN, [list(rules), {}] if rules else [RULES, APART])["violations"]
     if not rules:
         page.evaluate(PUT_BESIDE)
-        found += page.evaluate(RUN, [[TARGET_SIZE], {}])["violations"]
+        result += page.evaluate(RUN, [[TARGET_SIZE], {}])["violations"]
         page.evaluate(PUT_BACK)
-    assert not found, "\n".join(_told(violation) for violation in found)
+    assert not result, "\n".join(_told(violation) for violation in result)
 
 
 def settle(page: Page) -> None:

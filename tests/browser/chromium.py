@@ -1,7 +1,8 @@
-"""Debian's Chromium under Playwright, and the watch over its pages: whatever goes wrong in one fails the test."""
+"""Debian's Chromium under Playwright; any fault in a page fails the test."""
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
@@ -37,11 +38,23 @@ def launch(program: str) -> Iterator[Browser]:
         browser.close()
 
 
+def wait_until(page: Page, condition: str, seconds: float = 10) -> None:
+    """Wait for a JavaScript expression or function to be true; raise AssertionError after ``seconds``.
+
+    Playwright's ``wait_for_function`` evaluates text in the page from its second attempt on, which the pages' Content
+    Security Policy forbids: it succeeds only if the condition is true at once.
+    """
+    deadline = time.monotonic() + seconds
+    while not page.evaluate(condition):
+        assert time.monotonic() < deadline, f"not true after {seconds} s: {condition}"
+        page.wait_for_timeout(50)
+
+
 class Watch:
     """What went wrong in the pages of one test: console errors, uncaught errors, CSP violations, failed requests."""
 
     def __init__(self) -> None:
-        self.found: list[str] = []
+        self.result: list[str] = []
         self.allowed: list[str] = []
 
     def over(self, page: Page) -> None:
@@ -54,17 +67,17 @@ class Watch:
         self.allowed += texts
 
     def problems(self) -> list[str]:
-        return [text for text in self.found if not any(allowed in text for allowed in self.allowed)]
+        return [text for text in self.result if not any(allowed in text for allowed in self.allowed)]
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "assert"):
             place = urlsplit(message.location.get("url", ""))
-            self.found.append(f"console: {message.text} ({place.path}?{place.query})")
+            self.result.append(f"console: {message.text} ({place.path}?{place.query})")
 
     def _page_error(self, error: Error) -> None:
-        self.found.append(f"page error: {error.message}\n{error.stack}")
+        self.result.append(f"page error: {error.message}\n{error.stack}")
 
     def _request_failed(self, request: Request) -> None:
         # A request that the page itself gave up, or left behind, has not failed.
         if request.failure != "net::ERR_ABORTED":
-            self.found.append(f"request failed: {request.method} {request.url}: {request.failure}")
+            self.result.append(f"request failed: {request.method} {request.url}: {request.failure}")

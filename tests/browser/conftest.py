@@ -1,9 +1,9 @@
-"""The service on a port, a Chromium that looks at it, and the pages that tests work with.
+"""Fixtures of the browser tests: the service on a port, Chromium, and pages of signed-in users.
 
-A test asks for ``page`` (an administrator at a desk, in light), ``phone``, ``no_script`` or ``anonymous``, or makes
-pages of its own by ``visit(role=..., screen=..., scheme=..., script=...)``. It fails on any console error, uncaught
-error, CSP violation or failed request; ``watch.allow("404")`` names what it expects. Records are made by ``office``,
-the WebTest client of an administrator. ``site`` is on SQLite; decorate a test with ``@both_databases`` for both.
+A test uses ``page`` (an administrator at 1,280 pixels, light), ``phone``, ``no_script`` or ``anonymous``, or opens
+pages by ``visit(role=..., screen=..., scheme=..., script=...)``. It fails on any console error, uncaught error, CSP
+violation or failed request; ``watch.allow("404")`` names what it expects. Records are created by ``admin_client``, the
+WebTest client of an administrator. ``site`` is on SQLite; decorate a test with ``@both_databases`` for both.
 """
 
 import os
@@ -23,14 +23,14 @@ from groundtransport.security import Role
 from tests.browser import chromium
 from tests.browser.chromium import Watch
 from tests.browser.screens import DESKTOP, PHONE, Screen
-from tests.conftest import new_database
-from tests.site import Client, Site
+from tests.databases import filled_database
+from tests.site import Client, Site, fill_with_all_places
 
 COOKIE = "groundtransport"
-PATIENCE = 10_000  # ms; Playwright waits no longer for what a test expects. Machines of CI may be slow
+TIMEOUT = 10_000  # ms that Playwright waits for what a test expects; CI machines may be slow
 
 Visit = Callable[..., Page]
-both_databases = pytest.mark.parametrize("house", ["sqlite", "postgresql"], indirect=True)
+both_databases = pytest.mark.parametrize("served_site", ["sqlite", "postgresql"], indirect=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -46,12 +46,12 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("CI"):
             pytest.fail("CI must run the browser tests, and there is no Chromium")
         pytest.skip(chromium.HOW_TO)
-    expect.set_options(timeout=PATIENCE)
+    expect.set_options(timeout=TIMEOUT)
     with chromium.launch(program) as browser:
         yield browser
 
 
-class House:
+class ServedSite:
     """A site that is served on a port of its own."""
 
     def __init__(self, site: Site) -> None:
@@ -65,39 +65,37 @@ class House:
 
 
 @pytest.fixture(scope="session")
-def houses(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, postgresql_server: object
-) -> Iterator[Callable[[str], House]]:
-    """The house on each database, made when first asked for. The server is named so that it outlives them."""
-    made: dict[str, House] = {}
-    with ExitStack() as at_the_end:
+def served_sites(request: pytest.FixtureRequest) -> Iterator[Callable[[str], ServedSite]]:
+    """Return a function that serves a site on a database, once."""
+    served_by_backend: dict[str, ServedSite] = {}
+    with ExitStack() as resources:
 
-        def house(backend: str) -> House:
-            if backend not in made:
-                database = new_database(backend, request, tmp_path_factory, "groundtransport_browser")
-                made[backend] = House(Site(at_the_end.enter_context(database)))
-                at_the_end.callback(made[backend].close)
-            return made[backend]
+        def served_site(backend: str) -> ServedSite:
+            if backend not in served_by_backend:
+                database = filled_database(backend, request, "groundtransport_browser", fill_with_all_places)
+                served_by_backend[backend] = ServedSite(Site(resources.enter_context(database)))
+                resources.callback(served_by_backend[backend].close)
+            return served_by_backend[backend]
 
-        yield house
+        yield served_site
 
 
 @pytest.fixture
-def house(request: pytest.FixtureRequest, houses: Callable[[str], House]) -> House:
-    found = houses(getattr(request, "param", "sqlite"))
-    found.site.clean()
-    return found
+def served_site(request: pytest.FixtureRequest, served_sites: Callable[[str], ServedSite]) -> ServedSite:
+    chosen = served_sites(getattr(request, "param", "sqlite"))
+    chosen.site.clean()
+    return chosen
 
 
 @pytest.fixture
-def site(house: House) -> Site:
+def site(served_site: ServedSite) -> Site:
     """The application that the browser sees, with no record and no entry yet."""
-    return house.site
+    return served_site.site
 
 
 @pytest.fixture
-def office(site: Site) -> Client:
-    """A signed-in administrator without a browser: the quick way to records."""
+def admin_client(site: Site) -> Client:
+    """A client signed in as administrator, which creates records faster than a browser."""
     return site.client()
 
 
@@ -109,7 +107,7 @@ def watch() -> Iterator[Watch]:
 
 
 @pytest.fixture
-def visit(browser: Browser, house: House, watch: Watch) -> Iterator[Visit]:
+def visit(browser: Browser, served_site: ServedSite, watch: Watch) -> Iterator[Visit]:
     """Make a page of a browser of its own: ``visit(role=..., screen=..., scheme=..., script=..., **context)``."""
     contexts: list[BrowserContext] = []
 
@@ -122,7 +120,7 @@ def visit(browser: Browser, house: House, watch: Watch) -> Iterator[Visit]:
         **more: Any,
     ) -> Page:
         context = browser.new_context(
-            base_url=house.origin,
+            base_url=served_site.origin,
             viewport=screen.viewport,
             device_scale_factor=screen.scale,
             has_touch=screen.touch,
@@ -131,11 +129,11 @@ def visit(browser: Browser, house: House, watch: Watch) -> Iterator[Visit]:
             **{"locale": "en-US", "timezone_id": "America/New_York", **more},
         )
         contexts.append(context)
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(TIMEOUT)
         context.on("page", watch.over)
         context.add_init_script(chromium.REPORT_VIOLATIONS)
         if role:
-            context.add_cookies([{"name": COOKIE, "value": house.site.sign_in(role), "url": house.origin}])
+            context.add_cookies([{"name": COOKIE, "value": served_site.site.sign_in(role), "url": served_site.origin}])
         return context.new_page()
 
     yield visit
@@ -145,25 +143,25 @@ def visit(browser: Browser, house: House, watch: Watch) -> Iterator[Visit]:
 
 @pytest.fixture
 def page(visit: Visit) -> Page:
-    """An administrator at a desk, in light."""
+    """A page of an administrator at 1,280 pixels, light."""
     return visit()
 
 
 @pytest.fixture
 def phone(visit: Visit) -> Page:
-    """An administrator with a phone, in light."""
+    """A page of an administrator on a phone, light."""
     return visit(screen=PHONE)
 
 
 @pytest.fixture
 def no_script(visit: Visit) -> Page:
-    """An administrator whose browser runs no script."""
+    """A page of an administrator without JavaScript."""
     return visit(script=False)
 
 
 @pytest.fixture
 def anonymous(visit: Visit) -> Page:
-    """Somebody who has not signed in."""
+    """A page without a session."""
     return visit(role=None)
 
 

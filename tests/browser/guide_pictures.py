@@ -1,4 +1,4 @@
-"""The pictures of docs/guide, each in every language, of the demonstration office of ``make pictures``."""
+"""The pictures of docs/guide, each in every language, of the sample site of ``make pictures``."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from groundtransport.accounts import users
 from groundtransport.help.guide import GUIDE
 from groundtransport.i18n import LANGUAGES
 from groundtransport.security import Role
-from tests.browser.conftest import COOKIE, House
+from tests.browser.conftest import COOKIE, ServedSite
 from tests.browser.screens import Screen
 from tests.site import PASSWORD, Site
 
@@ -114,12 +114,12 @@ def save(page: Page, **values: str) -> None:
     page.locator(".form-buttons .btn-primary").click()
 
 
-def open_desk(browser: Browser, house: House, language: str, row: int) -> SignedInPage:
+def open_pages(browser: Browser, served_site: ServedSite, language: str, row: int) -> SignedInPage:
     def visit(role: Role) -> Page:
         context = browser.new_context(
-            base_url=house.origin, viewport=SCREEN.viewport, locale=language, timezone_id="America/New_York"
+            base_url=served_site.origin, viewport=SCREEN.viewport, locale=language, timezone_id="America/New_York"
         )
-        context.add_cookies([{"name": COOKIE, "value": house.site.sign_in(role), "url": house.origin}])
+        context.add_cookies([{"name": COOKIE, "value": served_site.site.sign_in(role), "url": served_site.origin}])
         return context.new_page()
 
     return SignedInPage(visit(Role.ADMINISTRATOR), visit(Role.EDITOR), row)
@@ -145,11 +145,13 @@ def fill_the_security_log(site: Site) -> None:
         site.anonymous(address).post("/login", {"username": name, "password": password})
 
 
-def take_all(browser: Browser, house: House) -> None:
-    desks = {language: open_desk(browser, house, language, row) for row, language in enumerate(LANGUAGES)}
-    name_people(house.site)
-    fill_the_security_log(house.site)
-    for language, signed_in in desks.items():
+def take_all(browser: Browser, served_site: ServedSite) -> None:
+    pages_by_language = {
+        language: open_pages(browser, served_site, language, row) for row, language in enumerate(LANGUAGES)
+    }
+    name_people(served_site.site)
+    fill_the_security_log(served_site.site)
+    for language, signed_in in pages_by_language.items():
         folder = GUIDE / "pictures" / language
         folder.mkdir(parents=True, exist_ok=True)
         for name, show in PICTURES.items():

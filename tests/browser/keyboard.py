@@ -5,14 +5,14 @@ from playwright.sync_api import Locator, Page
 MANY = 120  # presses of Tab; no page has as many places to stop
 
 
-def tab_to(page: Page, wanted: Locator) -> None:
+def tab_to(page: Page, target: Locator) -> None:
     """Press Tab until ``wanted`` has the focus; every place on the way must be seen to have it."""
     for _ in range(MANY):
         page.keyboard.press("Tab")
-        if wanted.evaluate("(one) => one === document.activeElement"):
+        if target.evaluate("(one) => one === document.activeElement"):
             assert_focus_is_seen(page)
             return
-    raise AssertionError(f"{wanted} is not reached by Tab")
+    raise AssertionError(f"{target} is not reached by Tab")
 
 
 def assert_focus_is_seen(page: Page) -> None:

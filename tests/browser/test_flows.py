@@ -15,8 +15,8 @@ def message(page: Page) -> Locator:
 
 @both_databases
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
-def test_create_search_edit_delete_undo(visit: Visit, office: Client, site: Site, script: bool) -> None:
-    office.create("transit", company_name="Beta Line")
+def test_create_search_edit_delete_undo(visit: Visit, admin_client: Client, site: Site, script: bool) -> None:
+    admin_client.create("transit", company_name="Beta Line")
     page = visit(role=Role.EDITOR, script=script)
 
     page.goto("/admin/transit")

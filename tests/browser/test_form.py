@@ -1,4 +1,4 @@
-"""The form under a person's hands: nothing that was typed is lost, whatever happens meanwhile."""
+"""The form in a browser: no input is lost, whatever happens to the session, the server or the page."""
 
 import re
 from collections.abc import Iterator
@@ -9,10 +9,11 @@ from playwright.sync_api import Dialog, Locator, Page, Route, expect
 from sqlalchemy import delete, func, select
 
 from groundtransport import db
-from groundtransport.accounts.models import AdminSession, KeptForm
+from groundtransport.accounts.models import AdminSession, SavedForm
 from groundtransport.security import Role
-from tests.browser.chromium import Watch
-from tests.browser.conftest import COOKIE, House, Visit, nearly_end_the_session
+from tests.browser.axe import check_axe
+from tests.browser.chromium import Watch, wait_until
+from tests.browser.conftest import COOKIE, ServedSite, Visit, nearly_end_the_session
 from tests.site import HEATHROW, JFK, PASSWORD, Client, Site
 
 GONE = ("Failed to load resource", "request failed")  # what a browser says of a server that is away
@@ -22,7 +23,7 @@ GONE = ("Failed to load resource", "request failed")  # what a browser says of a
 def nothing_kept(site: Site) -> Iterator[None]:
     yield
     with db.transaction(site.engine) as dbsession:
-        dbsession.execute(delete(KeptForm))
+        dbsession.execute(delete(SavedForm))
 
 
 def new(page: Page, kind: str = "transit", **fields: str) -> None:
@@ -41,7 +42,7 @@ def message(page: Page) -> Locator:
 
 def until_forgotten(page: Page) -> None:
     """The message was there before the script that forgets the form that it tells of."""
-    page.wait_for_function("!sessionStorage.getItem('groundtransport.draft')")
+    wait_until(page, "!sessionStorage.getItem('groundtransport.draft')")
 
 
 def sign_in(page: Page, name: str = "the-administrator") -> None:
@@ -76,6 +77,30 @@ def test_an_airport_typed_as_its_code_is_taken_on_the_way_out(page: Page) -> Non
 
     expect(airport).to_have_value(JFK)
     expect(page.locator("#city option[value=Newark]").first).to_be_attached()
+
+
+def test_a_proposal_that_nobody_moved_to_is_not_taken_by_tab(page: Page) -> None:
+    page.goto("/admin/scheduledbus/create")
+    airport = page.get_by_role("combobox", name="Airport")
+    page.keyboard.type("london")
+    expect(page.get_by_role("option").first).to_contain_text("London, United Kingdom")
+    page.keyboard.press("Tab")
+    expect(airport).to_have_value("london")
+
+    airport.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("option").first).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Tab")
+    expect(airport).to_have_value(HEATHROW)
+
+
+def test_a_mistyped_airport_is_asked_about(page: Page) -> None:
+    page.goto("/admin/transit/create")
+    page.keyboard.type("heatrow")
+    expect(page.get_by_text("Did you mean heathrow?")).to_be_visible()
+    expect(page.get_by_role("option").first).to_contain_text("LHR")
 
 
 def test_the_button_for_those_without_script_never_shows_with_one(page: Page) -> None:
@@ -148,6 +173,25 @@ def test_the_city_survives_a_refused_save(page: Page, watch: Watch) -> None:
     expect(page.get_by_label("Company Phone")).to_be_focused()
 
 
+def test_another_place_is_offered_while_it_is_typed_and_saved_when_it_is_confirmed(page: Page, watch: Watch) -> None:
+    watch.allow("422")
+    new(page, "scheduledbus")
+    page.get_by_text("Another place").click()
+    field = page.get_by_label("Its name")
+    field.press_sequentially("broad ch")
+    expect(page.locator("#other_city-list option[value='Broad Channel']")).to_be_attached()
+    field.fill("Broad Channel")
+
+    save(page).click()
+
+    expect(page.locator("#city-error")).to_contain_text("km away")
+    expect(page.get_by_label("City")).to_have_value("Broad Channel")
+    check_axe(page)
+    page.get_by_role("checkbox", name="Save Broad Channel all the same").check()
+    save(page).click()
+    expect(page.locator("#records .col-city .badge")).to_have_text("Another place")
+
+
 # Hints
 
 
@@ -164,8 +208,8 @@ def test_a_number_is_shown_as_it_will_be_dialled_and_a_doubt_hinders_nothing(pag
     expect(message(page)).to_contain_text("Alpha Coaches was created.")
 
 
-def test_the_same_company_at_the_same_airport_is_named_with_a_link(page: Page, office: Client) -> None:
-    office.create("transit", company_name="Alpha Coaches Ltd.")
+def test_the_same_company_at_the_same_airport_is_named_with_a_link(page: Page, admin_client: Client) -> None:
+    admin_client.create("transit", company_name="Alpha Coaches Ltd.")
     new(page)
 
     hint = page.get_by_role("link", name="Alpha Coaches Ltd.")
@@ -222,12 +266,12 @@ def test_keys_save(page: Page, key: str) -> None:
 
 
 def test_a_double_click_makes_one_record_and_says_that_it_saves(page: Page, site: Site) -> None:
-    held: list[Route] = []
+    pending_routes: list[Route] = []
     new(page)
-    page.route("**/admin/session", lambda route: held.append(route))
+    page.route("**/admin/session", lambda route: pending_routes.append(route))
     save(page).dblclick()
     expect(page.get_by_role("button", name="Saving ...")).to_be_visible()
-    for route in held:
+    for route in pending_routes:
         route.continue_()
 
     expect(message(page)).to_contain_text("Alpha Coaches was created.")
@@ -275,18 +319,18 @@ def test_a_save_whose_answer_was_lost_is_not_made_twice(page: Page, site: Site, 
 
 
 def test_back_to_a_save_that_never_arrived_overwrites_nobody(
-    page: Page, office: Client, site: Site, watch: Watch
+    page: Page, admin_client: Client, site: Site, watch: Watch
 ) -> None:
     watch.allow(*GONE)
-    record_id = office.create("transit", company_name="Alpha Coaches")
-    page.goto(office.edit_link("transit", record_id))
+    record_id = admin_client.create("transit", company_name="Alpha Coaches")
+    page.goto(admin_client.edit_link("transit", record_id))
     page.get_by_label("Company Name").fill("Beta Coaches")
     page.route(f"**/admin/transit/{record_id}", lambda route: route.abort("connectionreset"))
     save(page).click()
     expect(page).to_have_url("chrome-error://chromewebdata/")
     page.unroute(f"**/admin/transit/{record_id}")
     theirs = {"airport_name": JFK, "company_address": "1 Main Street", "version": "1"}
-    office.put(f"/admin/transit/{record_id}", theirs)
+    admin_client.put(f"/admin/transit/{record_id}", theirs)
 
     page.go_back()
     save(page).click()
@@ -316,11 +360,11 @@ def test_back_over_a_refused_save_asks_nothing_and_loses_nothing(page: Page, wat
     expect(page.get_by_label("Company Name")).to_have_value("")
 
 
-def test_back_over_a_conflict_leads_to_the_form(page: Page, office: Client, watch: Watch) -> None:
+def test_back_over_a_conflict_leads_to_the_form(page: Page, admin_client: Client, watch: Watch) -> None:
     watch.allow("409")
-    record_id = office.create("transit", company_name="Alpha Coaches")
-    page.goto(office.edit_link("transit", record_id))
-    office.put(f"/admin/transit/{record_id}", {"airport_name": JFK, "company_name": "Theirs", "version": "1"})
+    record_id = admin_client.create("transit", company_name="Alpha Coaches")
+    page.goto(admin_client.edit_link("transit", record_id))
+    admin_client.put(f"/admin/transit/{record_id}", {"airport_name": JFK, "company_name": "Theirs", "version": "1"})
     page.get_by_label("Company Name").fill("Mine")
     save(page).click()
     expect(page.get_by_role("alert")).to_be_focused()
@@ -435,9 +479,9 @@ def test_a_session_that_ended_does_not_lose_the_form(page: Page, site: Site) -> 
     assert site.count(site.kinds["transit"].model) == 1
 
 
-def test_nothing_is_saved_under_another_name_unasked(page: Page, site: Site, house: House) -> None:
+def test_nothing_is_saved_under_another_name_unasked(page: Page, site: Site, served_site: ServedSite) -> None:
     new(page)
-    page.context.add_cookies([{"name": COOKIE, "value": site.sign_in(Role.EDITOR), "url": house.origin}])
+    page.context.add_cookies([{"name": COOKIE, "value": site.sign_in(Role.EDITOR), "url": served_site.origin}])
     save(page).click()
     as_editor = page.get_by_role("button", name="Save as the-editor")
     expect(as_editor).to_be_focused()
@@ -452,10 +496,10 @@ def test_nothing_is_saved_under_another_name_unasked(page: Page, site: Site, hou
 def test_the_end_is_told_before_and_can_be_put_off(page: Page, site: Site) -> None:
     page.clock.install()
     # Time jumps when nothing is under way: an answer from before would count as a use of the session after it.
-    with page.expect_response("**/similar?*") as hinted, page.expect_response("**/admin/session") as told:
+    with page.expect_response("**/similar?*") as hinted, page.expect_response("**/admin/session") as session_response:
         new(page)
     hinted.value.finished()
-    told.value.finished()
+    session_response.value.finished()
     nearly_end_the_session(page, site)
     page.get_by_role("button", name="Stay signed in").click()
 

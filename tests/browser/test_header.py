@@ -27,9 +27,9 @@ def test_it_is_one_line_in_which_everything_is_whole(visit: Visit, width: int, l
 
 
 @pytest.mark.parametrize("screen", [Screen(1280, 800), PHONE], ids=["desktop", "phone"])
-def test_it_stays_in_view(visit: Visit, office: Client, screen: Screen) -> None:
+def test_it_stays_in_view(visit: Visit, admin_client: Client, screen: Screen) -> None:
     for _ in range(25):
-        office.create("transit")
+        admin_client.create("transit")
     page = visit(screen=screen)
     page.goto("/admin/transit")
     page.evaluate("scrollTo(0, 600)")
@@ -73,8 +73,10 @@ def test_the_overview_has_an_entry_that_is_current_there_only(page: Page) -> Non
 
 @pytest.mark.parametrize("key", ["Control+k", "Meta+k"])
 @pytest.mark.parametrize("screen", [Screen(1280, 800), PHONE], ids=["desktop", "phone"])
-def test_a_key_leads_to_the_search_over_all_records(visit: Visit, office: Client, screen: Screen, key: str) -> None:
-    office.create("scheduledbus", company_name="Alpha Coaches")
+def test_a_key_leads_to_the_search_over_all_records(
+    visit: Visit, admin_client: Client, screen: Screen, key: str
+) -> None:
+    admin_client.create("scheduledbus", company_name="Alpha Coaches")
     page = visit(screen=screen, role=Role.VIEWER)
     page.goto("/admin/transit")
 

@@ -34,8 +34,8 @@ def names(page: Page) -> list[str]:
     return page.locator("#records tbody .col-company_name").all_inner_texts()
 
 
-def expect_names(page: Page, *wanted: str) -> None:
-    expect(page.locator("#records tbody .col-company_name")).to_have_text(list(wanted))
+def expect_names(page: Page, *expected: str) -> None:
+    expect(page.locator("#records tbody .col-company_name")).to_have_text(list(expected))
 
 
 def details(page: Page) -> Locator:
@@ -137,7 +137,7 @@ def test_the_details_have_an_address_and_back_closes_them(page: Page, site: Site
     page.goto(f"{LIST}?q=0&page_no=2")
     page.get_by_role("link", name="003", exact=True).click()
 
-    expect(details(page).get_by_role("heading")).to_contain_text("003")
+    expect(details(page).get_by_role("heading", level=2)).to_contain_text("003")
     assert query_of(page.url) == {"q": ["0"], "page_no": ["2"], "view": [str(ids[2])]}
     page.go_back()
     expect(details(page)).to_be_hidden()
@@ -151,8 +151,8 @@ def test_the_details_have_an_address_and_back_closes_them(page: Page, site: Site
     assert query_of(page.url) == {"q": ["0"], "page_no": ["2"]}
 
 
-def test_a_shared_link_opens_the_details(page: Page, office: Client) -> None:
-    record_id = office.create(KIND, company_name="Alpha", zip_code="11430")
+def test_a_shared_link_opens_the_details(page: Page, admin_client: Client) -> None:
+    record_id = admin_client.create(KIND, company_name="Alpha", zip_code="11430")
 
     page.goto(f"{LIST}?view={record_id}")
 
@@ -168,7 +168,7 @@ def test_arrows_and_buttons_walk_through_the_whole_result(page: Page, site: Site
     fill(site, KIND, 30)
     page.goto(f"{LIST}?page_size=10&sort=company_name")
     page.get_by_role("link", name="009", exact=True).click()
-    heading = details(page).get_by_role("heading")
+    heading = details(page).get_by_role("heading", level=2)
     for name in ("010", "011", "012"):
         page.keyboard.press("ArrowRight")
         expect(heading).to_contain_text(name)
@@ -186,8 +186,8 @@ def test_arrows_and_buttons_walk_through_the_whole_result(page: Page, site: Site
     expect(details(page).get_by_role("link", name="Previous record")).to_be_hidden()
 
 
-def test_a_record_is_duplicated_from_its_details(page: Page, office: Client) -> None:
-    office.create(KIND, company_name="Alpha")
+def test_a_record_is_duplicated_from_its_details(page: Page, admin_client: Client) -> None:
+    admin_client.create(KIND, company_name="Alpha")
     page.goto(f"{LIST}?q=alpha")
     page.get_by_role("link", name="Alpha", exact=True).click()
     details(page).get_by_role("link", name="Duplicate").click()
@@ -197,9 +197,9 @@ def test_a_record_is_duplicated_from_its_details(page: Page, office: Client) -> 
     assert query_of(page.url)["q"] == ["alpha"]
 
 
-def test_what_went_wrong_is_told_in_the_dialog(page: Page, office: Client, watch: Watch) -> None:
+def test_what_went_wrong_is_told_in_the_dialog(page: Page, admin_client: Client, watch: Watch) -> None:
     watch.allow("404", "503", "ERR_FAILED")
-    record_id = office.create(KIND, company_name="Alpha")
+    record_id = admin_client.create(KIND, company_name="Alpha")
     page.goto(LIST)
     page.route(f"**{LIST}/{record_id}", lambda route: route.fulfill(status=503))
     page.get_by_role("link", name="View Alpha").click()
@@ -209,15 +209,15 @@ def test_what_went_wrong_is_told_in_the_dialog(page: Page, office: Client, watch
     expect(details(page).locator("dl")).to_contain_text("Alpha")
     page.keyboard.press("Escape")
 
-    office.delete(f"{LIST}/{record_id}")
+    admin_client.delete(f"{LIST}/{record_id}")
     page.get_by_role("link", name="View Alpha").click()
     expect(details(page)).to_contain_text("This record was deleted.")
     expect(details(page).get_by_role("link", name="Edit")).to_be_hidden()
     expect(details(page).get_by_role("link", name="History")).to_be_visible()
 
 
-def test_a_click_on_a_row_opens_it_and_one_on_a_telephone_number_does_not(page: Page, office: Client) -> None:
-    office.create(KIND, company_name="Alpha", company_phone1="+1 718 217 5477")
+def test_a_click_on_a_row_opens_it_and_one_on_a_telephone_number_does_not(page: Page, admin_client: Client) -> None:
+    admin_client.create(KIND, company_name="Alpha", company_phone1="+1 718 217 5477")
     page.goto(LIST)
     page.evaluate("addEventListener('click', (event) => event.preventDefault())")
     page.get_by_role("link", name="+1 718 217 5477").click()
@@ -229,9 +229,9 @@ def test_a_click_on_a_row_opens_it_and_one_on_a_telephone_number_does_not(page: 
 # Chips, marks, columns, the page size
 
 
-def test_chips_follow_the_filters_and_take_them_away(page: Page, office: Client) -> None:
+def test_chips_follow_the_filters_and_take_them_away(page: Page, admin_client: Client) -> None:
     for name in ("Alpha Bus", "Beta Bus", "Gamma"):
-        office.create(KIND, company_name=name)
+        admin_client.create(KIND, company_name=name)
     page.goto(LIST)
     page.get_by_text("Filters", exact=True).click()
     page.get_by_role("searchbox").fill("bús")
@@ -255,8 +255,10 @@ def test_chips_follow_the_filters_and_take_them_away(page: Page, office: Client)
     expect(page.locator("#records tbody tr")).to_have_count(3)
 
 
-def test_marks_by_script_are_those_of_the_server(page: Page, office: Client) -> None:
-    office.create(KIND, company_name="Straße <b>Città</b>", company_phone1="+1 (718) 217-5477", company_address="x")
+def test_marks_by_script_are_those_of_the_server(page: Page, admin_client: Client) -> None:
+    admin_client.create(
+        KIND, company_name="Straße <b>Città</b>", company_phone1="+1 (718) 217-5477", company_address="x"
+    )
     for query in ("strasse citta", "718-217", "7182175477 <b", "kennedy jfk", "ss 2"):
         page.goto(f"{LIST}?q={query.replace(' ', '+')}")
         served = page.locator("#records tbody mark").all_inner_texts()
@@ -270,9 +272,9 @@ def test_marks_by_script_are_those_of_the_server(page: Page, office: Client) -> 
 def test_the_page_size_is_kept_with_the_person(page: Page, visit: Visit, site: Site) -> None:
     fill(site, KIND, 30)
     page.goto(LIST)
-    with page.expect_response("**/admin/profile/preferences") as kept:
+    with page.expect_response("**/admin/profile/preferences") as response:
         page.get_by_label("Rows").select_option("10")
-    assert kept.value.status == 204
+    assert response.value.status == 204
     expect(page.locator("#records tbody tr")).to_have_count(10)
     other = visit()
     other.goto(LIST)
@@ -284,8 +286,8 @@ def test_the_page_size_is_kept_with_the_person(page: Page, visit: Visit, site: S
 
 
 @pytest.mark.parametrize("locale", ["en-US", "es-ES"])
-def test_the_columns_stand_still_when_the_script_comes(visit: Visit, office: Client, locale: str) -> None:
-    office.post(LIST, FULL)
+def test_the_columns_stand_still_when_the_script_comes(visit: Visit, admin_client: Client, locale: str) -> None:
+    admin_client.post(LIST, FULL)
     cells = []
     for script in (False, True):
         page = visit(script=script, locale=locale)
@@ -296,8 +298,8 @@ def test_the_columns_stand_still_when_the_script_comes(visit: Visit, office: Cli
 
 
 @pytest.mark.parametrize("width", [1100, 1280, 1440])
-def test_long_titles_leave_the_names_their_room(visit: Visit, office: Client, width: int) -> None:
-    office.post(LIST, FULL)
+def test_long_titles_leave_the_names_their_room(visit: Visit, admin_client: Client, width: int) -> None:
+    admin_client.post(LIST, FULL)
     page = visit(locale="es-ES", screen=Screen(width, 900))
     page.goto(f"{LIST}?q=a&sort=company_name")
 
@@ -315,7 +317,7 @@ def test_a_column_is_hidden_and_the_list_still_works(visit: Visit, site: Site, s
     fill(site, KIND, 30)
     page = visit(script=script)
     page.goto(f"{LIST}?q=0")
-    page.locator(".menu summary").click()
+    page.locator(".menu summary", has_text="Columns").click()
     page.get_by_role("checkbox", name="Airport").uncheck()
     page.locator(".menu").get_by_role("button", name="Apply").click()
 
@@ -326,7 +328,20 @@ def test_a_column_is_hidden_and_the_list_still_works(visit: Visit, site: Site, s
         expect_names(page, *count_down(5, 1))
         page.get_by_role("link", name="003", exact=True).click()
         expect(details(page).locator("dl")).to_contain_text("003")
-    site.client().post("/admin/profile/preferences", {f"hidden.{KIND}": ""})
+    site.client().post("/admin/profile/preferences", {f"columns.{KIND}": ""})
+
+
+def test_columns_are_moved_and_kept(page: Page, site: Site, admin_client: Client) -> None:
+    admin_client.create(KIND, company_name="Alpha")
+    page.goto(LIST)
+    page.locator("summary", has_text="Columns").click()
+    page.get_by_role("checkbox", name="Company Link").check()
+    up = page.get_by_role("button", name="Move Company Link up")
+    for _ in range(12):
+        up.click()
+    page.locator(".menu").get_by_role("button", name="Apply").click()
+    expect(page.locator("#records thead th[data-shown-as]").first).to_have_attribute("data-name", "company_link")
+    site.client().post("/admin/profile/preferences", {"columns.transit": ""})
 
 
 # Deleting
@@ -352,11 +367,11 @@ def test_deleting_asks_first_with_the_focus_on_cancel(page: Page, site: Site) ->
     expect(focused(page)).to_have_text("001")  # what came in its place
 
 
-def test_a_stale_row_is_not_deleted_unseen(page: Page, office: Client, site: Site, watch: Watch) -> None:
+def test_a_stale_row_is_not_deleted_unseen(page: Page, admin_client: Client, site: Site, watch: Watch) -> None:
     watch.allow("409")
-    record_id = office.create(KIND, company_name="Alpha")
+    record_id = admin_client.create(KIND, company_name="Alpha")
     page.goto(LIST)
-    office.put(f"{LIST}/{record_id}", {"airport_name": JFK, "company_name": "Alpha", "zip_code": "1"})
+    admin_client.put(f"{LIST}/{record_id}", {"airport_name": JFK, "company_name": "Alpha", "zip_code": "1"})
     page.get_by_role("link", name="Delete Alpha").click()
     page.locator("#removal").get_by_role("button", name="Delete").click()
 
@@ -464,7 +479,7 @@ def test_the_keys_of_the_list(page: Page, site: Site) -> None:
     page.keyboard.press("x")
     expect(page.get_by_role("checkbox", name="Select 004")).to_be_checked()
     page.keyboard.press("Enter")
-    expect(details(page).get_by_role("heading")).to_contain_text("004")
+    expect(details(page).get_by_role("heading", level=2)).to_contain_text("004")
     page.keyboard.press("Escape")
     page.keyboard.press("/")
     expect(focused(page)).to_have_attribute("id", "q")
@@ -514,7 +529,7 @@ def test_no_state_hinders_anybody(visit: Visit, site: Site, screen: Screen, sche
     page = visit(screen=screen, scheme=scheme)
     page.goto(f"{LIST}?q=0&find={ids[4]}")
     page.get_by_role("checkbox", name="Select 005").check()
-    page.locator(".menu summary").click()
+    page.locator(".menu summary", has_text="Columns").click()
     check_axe(page)
     width = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert width <= 0, "nothing is wider than the screen"
@@ -530,7 +545,7 @@ def test_without_a_script_the_details_are_a_part_of_the_page(no_script: Page, si
     expect(details(no_script)).to_be_visible()
     expect(details(no_script)).to_contain_text("001")
     details(no_script).get_by_role("link", name="Next record").click()
-    expect(details(no_script).get_by_role("heading")).to_contain_text("002")
+    expect(details(no_script).get_by_role("heading", level=2)).to_contain_text("002")
     details(no_script).get_by_role("link", name="Close").click()
     expect(details(no_script)).to_be_hidden()
     assert query_of(no_script.url) == {"sort": ["company_name"]}
@@ -563,7 +578,7 @@ def test_where_counting_was_stopped_the_list_says_so_and_leads_on(
     page: Page, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(site, KIND, 30)
-    stop_searches(site, monkeypatch)
+    stop_searches(monkeypatch)
     info, together = page.locator("#records_info"), page.locator("[data-all] span")
     page.goto(f"{LIST}?q=0&sort=company_name&page_size=10")
     expect(info).to_have_text("Showing 1 to 10; counting was stopped")

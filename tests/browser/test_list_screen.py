@@ -1,10 +1,10 @@
-"""What the list shows on a screen: how many rows, how much of a name, in which place, on a desk, a phone and zoomed."""
+"""The layout of the list on screens: the number of rows, the space for names, on desktop, phone and zoomed."""
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.axe import check_axe
-from tests.browser.chromium import Watch
+from tests.browser.chromium import Watch, wait_until
 from tests.browser.conftest import Visit
 from tests.browser.screens import PHONE, Screen
 from tests.functional.filling import fill
@@ -54,17 +54,19 @@ def save(page: Page) -> None:
     page.get_by_role("button", name="Save", exact=True).click()
 
 
-def real_names(office: Client) -> None:
+def real_names(admin_client: Client) -> None:
     for name in NAMES * 2:
-        office.create(KIND, company_name=name, city="New York City", status="active")
+        admin_client.create(KIND, company_name=name, city="New York City", status="active")
 
 
 # A desk
 
 
 @pytest.mark.parametrize("locale", ["en-US", "es-ES"])
-def test_a_laptop_shows_fourteen_rows_and_nine_of_ten_whole_names(visit: Visit, office: Client, locale: str) -> None:
-    real_names(office)
+def test_a_laptop_shows_fourteen_rows_and_nine_of_ten_whole_names(
+    visit: Visit, admin_client: Client, locale: str
+) -> None:
+    real_names(admin_client)
     page = visit(screen=LAPTOP, locale=locale)
     page.goto(f"{LIST}?q=kennedy")
 
@@ -81,11 +83,13 @@ def test_a_laptop_shows_fourteen_rows_and_nine_of_ten_whole_names(visit: Visit, 
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
 @pytest.mark.parametrize("width", [1024, 1280, 1366, 1440, 1920])
-def test_a_row_has_one_line_however_long_its_words(visit: Visit, office: Client, width: int, script: bool) -> None:
+def test_a_row_has_one_line_however_long_its_words(
+    visit: Visit, admin_client: Client, width: int, script: bool
+) -> None:
     endless = "Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch"
     more = {"route_name": endless, "city": endless, "company_phone1": "+1 718 217 5477 ext. 12345"}
-    office.create(KIND, company_name=f"{endless} Coaches", **more)
-    office.create(KIND, company_name="Alpha")
+    admin_client.create(KIND, company_name=f"{endless} Coaches", **more)
+    admin_client.create(KIND, company_name="Alpha")
     page = visit(screen=Screen(width, 900), script=script)
     page.goto(LIST)
 
@@ -94,8 +98,8 @@ def test_a_row_has_one_line_however_long_its_words(visit: Visit, office: Client,
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_a_name_that_is_cut_is_whole_under_the_pointer_and_the_focus(visit: Visit, office: Client) -> None:
-    office.create(KIND, company_name=NAMES[-1], route_name=NAMES[-1])
+def test_a_name_that_is_cut_is_whole_under_the_pointer_and_the_focus(visit: Visit, admin_client: Client) -> None:
+    admin_client.create(KIND, company_name=NAMES[-1], route_name=NAMES[-1])
     page = visit(screen=LAPTOP)
     page.goto(LIST)
     company, route = page.locator(".col-company_name > .line"), page.locator(".col-route_name > .line")
@@ -110,8 +114,8 @@ def test_a_name_that_is_cut_is_whole_under_the_pointer_and_the_focus(visit: Visi
     check_axe(page)
 
 
-def test_a_header_is_short_and_announced_once(page: Page, office: Client) -> None:
-    office.create(KIND, company_name="Alpha")
+def test_a_header_is_short_and_announced_once(page: Page, admin_client: Client) -> None:
+    admin_client.create(KIND, company_name="Alpha")
     page.goto(LIST)
 
     for title in ("Company", "Airport", "Route", "Phone", "City", "Status"):
@@ -121,8 +125,8 @@ def test_a_header_is_short_and_announced_once(page: Page, office: Client) -> Non
         expect(header.locator(".dt-column-title")).to_have_attribute("aria-hidden", "true")
 
 
-def test_deleting_is_no_louder_than_the_rest_of_a_row(page: Page, office: Client) -> None:
-    office.create(KIND, company_name="Alpha")
+def test_deleting_is_no_louder_than_the_rest_of_a_row(page: Page, admin_client: Client) -> None:
+    admin_client.create(KIND, company_name="Alpha")
     page.goto(LIST)
 
     colors = {
@@ -137,10 +141,10 @@ PARTS = """(all) => all.flatMap((cell) => [cell, ...cell.querySelectorAll("*")])
     .join("|"))"""
 
 
-def test_cells_by_script_are_those_of_the_server(page: Page, office: Client) -> None:
+def test_cells_by_script_are_those_of_the_server(page: Page, admin_client: Client) -> None:
     full = {"company_phone1": "+1 718 217 5477", "route_name": "Q10", "city": "New York City", "status": "active"}
-    office.create(KIND, company_name="Alpha", **full)
-    office.post(LIST, {"airport_name": JFK})
+    admin_client.create(KIND, company_name="Alpha", **full)
+    admin_client.post(LIST, {"airport_name": JFK})
     page.goto(LIST)
     cells = page.locator("#records tbody td")
     served = cells.evaluate_all(PARTS)
@@ -201,18 +205,18 @@ def test_the_list_can_be_paged_from_above(visit: Visit, site: Site, script: bool
 # A phone
 
 
-def test_the_foot_of_a_form_does_not_cover_the_focus_on_a_phone(visit: Visit, office: Client) -> None:
+def test_the_foot_of_a_form_does_not_cover_the_focus_on_a_phone(visit: Visit, admin_client: Client) -> None:
     page = visit(screen=PHONE)
-    page.goto(office.edit_link(KIND, office.create(KIND, company_name="Alpha")))
+    page.goto(admin_client.edit_link(KIND, admin_client.create(KIND, company_name="Alpha")))
     expect(page.get_by_role("combobox", name="Airport")).to_be_focused()
     for _ in range(14):
         page.keyboard.press("Tab")
-        page.wait_for_function(CLEAR_OF_FOOT)
+        wait_until(page, CLEAR_OF_FOOT)
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
-def test_a_phone_shows_two_cards_at_once(visit: Visit, office: Client, script: bool) -> None:
-    real_names(office)
+def test_a_phone_shows_two_cards_at_once(visit: Visit, admin_client: Client, script: bool) -> None:
+    real_names(admin_client)
     page = visit(screen=PHONE, script=script)
     page.goto(f"{LIST}?q=kennedy&company_name=o&sort=company_name")
 
@@ -222,9 +226,9 @@ def test_a_phone_shows_two_cards_at_once(visit: Visit, office: Client, script: b
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
-def test_cards_are_sorted_by_one_choice(visit: Visit, office: Client, script: bool) -> None:
+def test_cards_are_sorted_by_one_choice(visit: Visit, admin_client: Client, script: bool) -> None:
     for name in ("Beta", "Alpha", "Gamma"):
-        office.create(KIND, company_name=name)
+        admin_client.create(KIND, company_name=name)
     page = visit(screen=PHONE, script=script)
     page.goto(LIST)
     sort = page.get_by_label("Sort", exact=True)
@@ -247,7 +251,7 @@ def test_the_selection_bar_does_not_cover_the_focus_on_a_phone(visit: Visit, sit
     page.get_by_role("checkbox", name="Select 012").check()
     for _ in range(30):
         page.keyboard.press("Tab")
-        page.wait_for_function(SEEN)
+        wait_until(page, SEEN)
 
 
 # Messages
@@ -269,7 +273,7 @@ def test_a_confirmation_stays_in_view_beside_the_focus_until_dismissed(
     expect(focused(page)).to_have_text("013")
     assert page.evaluate("scrollY") > 0
     expect(message).to_be_in_viewport()
-    page.wait_for_function(SEEN)
+    wait_until(page, SEEN)
     check_axe(page)
     message.get_by_role("button", name="Dismiss").click()
     expect(message).to_have_count(0)
@@ -287,18 +291,18 @@ def test_the_undo_of_a_deletion_far_down_is_in_view(visit: Visit, site: Site) ->
     expect(focused(page)).to_have_text("022")
     assert page.evaluate("scrollY") > 0
     expect(page.get_by_role("button", name="Undo")).to_be_in_viewport()
-    page.wait_for_function(SEEN)
+    wait_until(page, SEEN)
     for _ in range(12):
         page.keyboard.press("Shift+Tab")
-        page.wait_for_function(SEEN)
+        wait_until(page, SEEN)
 
 
 # Details
 
 
-def test_a_record_can_be_read_at_400_percent(visit: Visit, office: Client) -> None:
+def test_a_record_can_be_read_at_400_percent(visit: Visit, admin_client: Client) -> None:
     word = "x" * 40
-    record_id = office.create(KIND, company_name=f"{word} {word} {word}", city="New York City")
+    record_id = admin_client.create(KIND, company_name=f"{word} {word} {word}", city="New York City")
     for screen in (Screen(320, 256), Screen(640, 360), PHONE):
         page = visit(screen=screen)
         page.goto(f"{LIST}?view={record_id}")
@@ -308,17 +312,17 @@ def test_a_record_can_be_read_at_400_percent(visit: Visit, office: Client) -> No
         city.scroll_into_view_if_needed()
         expect(city).to_be_in_viewport(ratio=1)
         assert city.evaluate("(one) => { one.tabIndex = 0; one.focus(); return true; }")
-        page.wait_for_function(SEEN)
+        wait_until(page, SEEN)
         assert dialog.evaluate("(one) => one.scrollWidth <= one.clientWidth")
 
 
-def test_at_400_percent_the_dialog_has_no_part_that_stays(visit: Visit, office: Client) -> None:
-    record_id = office.create(KIND, company_name="Alpha")
+def test_at_400_percent_the_dialog_has_no_part_that_stays(visit: Visit, admin_client: Client) -> None:
+    record_id = admin_client.create(KIND, company_name="Alpha")
     page = visit(screen=Screen(320, 256))
     page.goto(f"{LIST}?view={record_id}")
 
-    kept = "(parts) => parts.filter((part) => getComputedStyle(part).position === 'sticky').length"
-    assert page.locator("#detail > :is(header, footer)").evaluate_all(kept) == 0
+    sticky_parts = "(parts) => parts.filter((part) => getComputedStyle(part).position === 'sticky').length"
+    assert page.locator("#detail > :is(header, footer)").evaluate_all(sticky_parts) == 0
 
 
 # Trouble
@@ -378,12 +382,12 @@ def test_a_key_leads_from_the_selection_to_what_can_be_done(page: Page, site: Si
     expect(page.locator("#keys")).to_contain_text("go to the actions for the selected records")
 
 
-def test_the_form_begins_at_the_field_that_was_asked_for(page: Page, office: Client) -> None:
-    record_id = office.create(KIND, company_name="Alpha", company_phone1="+1 718 217 5477")
-    page.goto(office.edit_link(KIND, record_id))
+def test_the_form_begins_at_the_field_that_was_asked_for(page: Page, admin_client: Client) -> None:
+    record_id = admin_client.create(KIND, company_name="Alpha", company_phone1="+1 718 217 5477")
+    page.goto(admin_client.edit_link(KIND, record_id))
     expect(page.get_by_role("combobox", name="Airport")).to_be_focused()
     page.goto(LIST)
-    page.goto(office.edit_link(KIND, record_id) + "#company_phone1")
+    page.goto(admin_client.edit_link(KIND, record_id) + "#company_phone1")
     expect(page.get_by_label("Company Phone 1")).to_be_focused()
 
     page.goto(LIST)

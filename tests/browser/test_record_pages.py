@@ -13,12 +13,12 @@ from tests.site import HEATHROW, Client
 CONTROL = 3  # contrast of a control's border (WCAG 1.4.11)
 
 
-def in_conflict(page: Page, office: Client, watch: Watch) -> None:
+def in_conflict(page: Page, admin_client: Client, watch: Watch) -> None:
     watch.allow("409")
-    record_id = office.create("transit", airport_name=HEATHROW, company_name="Alpha")
-    page.goto(office.edit_link("transit", record_id))
+    record_id = admin_client.create("transit", airport_name=HEATHROW, company_name="Alpha")
+    page.goto(admin_client.edit_link("transit", record_id))
     theirs = {"airport_name": HEATHROW, "company_name": "Theirs", "city": "London", "version": "1"}
-    office.put(f"/admin/transit/{record_id}", theirs)
+    admin_client.put(f"/admin/transit/{record_id}", theirs)
     page.get_by_label("Company Name").fill("Mine")
     page.keyboard.press("Control+s")
     expect(page.get_by_role("heading", name="was changed in the meantime")).to_be_visible()
@@ -40,24 +40,24 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_choices_of_a_conflict_are_seen(visit: Visit, office: Client, watch: Watch, scheme: str) -> None:
+def test_the_choices_of_a_conflict_are_seen(visit: Visit, admin_client: Client, watch: Watch, scheme: str) -> None:
     page = visit(scheme=scheme)
-    in_conflict(page, office, watch)
+    in_conflict(page, admin_client, watch)
 
     group = page.get_by_role("group", name="Company Name")
     for choice in group.get_by_role("radio").all():
         assert contrast(color(choice, "borderTopColor"), color(group, "backgroundColor")) >= CONTROL
 
 
-def test_a_conflict_names_what_was_merged(page: Page, office: Client, watch: Watch) -> None:
-    in_conflict(page, office, watch)
+def test_a_conflict_names_what_was_merged(page: Page, admin_client: Client, watch: Watch) -> None:
+    in_conflict(page, admin_client, watch)
 
     expect(page.get_by_role("region", name="Already merged").get_by_role("row", name="City London")).to_be_visible()
 
 
-def test_forms_history_and_users_are_of_one_width(page: Page, office: Client, watch: Watch) -> None:
-    record_id = office.create("transit", company_name="Alpha")
-    office.put(f"/admin/transit/{record_id}", {"airport_name": HEATHROW, "company_name": "Beta"})
+def test_forms_history_and_users_are_of_one_width(page: Page, admin_client: Client, watch: Watch) -> None:
+    record_id = admin_client.create("transit", company_name="Alpha")
+    admin_client.put(f"/admin/transit/{record_id}", {"airport_name": HEATHROW, "company_name": "Beta"})
     lefts = set()
     for address in (
         "/admin/transit/create",
@@ -67,7 +67,7 @@ def test_forms_history_and_users_are_of_one_width(page: Page, office: Client, wa
     ):
         page.goto(address)
         lefts.add(page.get_by_role("heading", level=1).bounding_box()["x"])
-    in_conflict(page, office, watch)
+    in_conflict(page, admin_client, watch)
     lefts.add(page.get_by_role("heading", level=1).bounding_box()["x"])
 
     assert len(lefts) == 1

@@ -1,4 +1,4 @@
-"""A log with a database of its own: it is written to, tampered with behind its triggers, and asked what it thinks."""
+"""An activity log in a database of its own, with helpers to write, tamper with and verify it."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -99,14 +99,14 @@ class Log:
     @contextmanager
     def tampered(self, *statements: str, more: tuple[Any, ...] = ()) -> Iterator[None]:
         """For a while, a log that somebody has been at; ``more`` are models whose rows are put back, too."""
-        kept = {model: self.rows(model) for model in (*TABLES, *more)}
+        rows_before = {model: self.rows(model) for model in (*TABLES, *more)}
         self.by_force(*(statement for statement in statements if "TRIGGER" not in statement))
         self.sql(*(statement for statement in statements if "TRIGGER" in statement))
         try:
             yield
         finally:
             with self.unprotected() as connection:
-                for model, rows in kept.items():
+                for model, rows in rows_before.items():
                     connection.execute(delete(model))
                     if rows:
                         connection.execute(insert(model), rows)

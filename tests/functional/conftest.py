@@ -1,4 +1,4 @@
-"""What the tests of people share: the person Pat, and hashing that takes no time."""
+"""Fixtures of the tests of accounts: the user Pat, and a cheap password hash."""
 
 from collections.abc import Iterator
 

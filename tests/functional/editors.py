@@ -1,4 +1,4 @@
-"""Two people at one record: one has the form open while the other saves."""
+"""Two users edit one record: one has the form open while the other saves."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A clock that a test moves, an authenticator app, and people who have one."""
+"""A clock that tests set, an authenticator app, and users with a second factor."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -52,10 +52,10 @@ def give_factor(site: Site, clock: Clock, name: str = "pat") -> tuple[App, list[
 def factor_of(site: Site, name: str = "pat") -> Any:
     with db.transaction(site.engine) as dbsession:
         user = users.find(dbsession, name)
-        found = dbsession.scalar(select(SecondFactor).where(SecondFactor.user_id == user.id))
-        if found:
-            dbsession.expunge(found)
-        return found
+        result = dbsession.scalar(select(SecondFactor).where(SecondFactor.user_id == user.id))
+        if result:
+            dbsession.expunge(result)
+        return result
 
 
 def type_code(client: Client, code: str, target: str = "", **headers: str) -> Any:

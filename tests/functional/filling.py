@@ -1,4 +1,4 @@
-"""Many records at once, for lists of several pages."""
+"""Create many records at once, for lists of several pages."""
 
 from groundtransport import db
 from groundtransport.airports import lookup

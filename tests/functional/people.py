@@ -1,4 +1,4 @@
-"""A person whose account a test may change, and the browsers they sign in with."""
+"""A user whose account a test may change, and the browsers in which they sign in."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

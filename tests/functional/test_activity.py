@@ -18,12 +18,12 @@ from tests.site import HEATHROW, JFK, Client, Site, query_of
 
 def numbers(client: Client, **query: str) -> list[int]:
     """Return the numbers of the entries that a query finds, and see that page, JSON and CSV agree."""
-    found = [row["id"] for row in json_of(client, **query)["data"]]
+    result = [row["id"] for row in json_of(client, **query)["data"]]
     page = client.get("/admin/activity", query)
     assert page.status_int == 200
-    assert len(page.html.select("ol.activity > li")) == len(found)
-    assert list(dict.fromkeys(int(line["number"]) for line in table(client, **query))) == found
-    return found
+    assert len(page.html.select("ol.activity > li")) == len(result)
+    assert list(dict.fromkeys(int(line["number"]) for line in table(client, **query))) == result
+    return result
 
 
 def import_two(site: Site, batch: str) -> None:
@@ -83,6 +83,28 @@ def test_each_filter_finds_its_entries(client: Client, log: dict[str, int]) -> N
     assert numbers(client, to="2026-03-01") == [1]
     assert numbers(client, **{"from": "2026-03-02", "to": "2026-03-02"}) == [3, 2]
     assert numbers(client, record_id=str(log["beta"]), kind="scheduledbus") == [5, 4, 2]
+    assert numbers(client, field="company_name") == [7, 6, 5, 4, 3, 2, 1]
+    assert numbers(client, field="company_name", action="update") == [3]
+    assert numbers(client, field="status", action="update") == []
+    assert numbers(client, field="company_nam_") == [], "an underscore is no wildcard"
+
+
+def test_a_text_that_looks_like_a_changed_field_is_none(client: Client) -> None:
+    record_id = client.create("transit", company_name="Alpha")
+    client.put(f"/admin/transit/{record_id}", {"airport_name": JFK, "description": '"city":{"old":"x"}'})
+    assert numbers(client, field="description") == [2]
+    assert numbers(client, field="city") == []
+
+
+def test_the_last_days_are_a_link_away_with_the_other_filters(
+    client: Client, log: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("groundtransport.audit.views.now", lambda: datetime(2026, 3, 3, 23, 59, tzinfo=UTC))
+    for title, expected in (("Today", [7, 6]), ("Yesterday", [3]), ("Last 7 days", [7, 6, 3, 1])):
+        page = client.get("/admin/activity", {"kind": "transit"}).html
+        link = page.find("a", string=title)["href"]
+        assert numbers(client, **{name: texts[0] for name, texts in query_of(link).items()}) == expected
+        assert client.get(link).html.find("a", string=title)["aria-current"] == "true"
 
 
 def test_filters_narrow_each_other(client: Client, log: dict[str, int]) -> None:
@@ -214,18 +236,20 @@ def test_markup_is_shown_as_it_was_typed(site: Site, client: Client) -> None:
 
 def test_viewers_read_it_and_strangers_do_not(site: Site, client: Client) -> None:
     client.create("transit")
-    assert numbers(site.client(Role.VIEWER)) == [1]
+    viewer = site.client(Role.VIEWER)
+    assert [row["id"] for row in json_of(viewer)["data"]] == [1]
+    assert "/login" in viewer.get("/admin/activity/csv").location, "a file needs the permission to export"
     for path in ("", "?ajax=1", "/csv"):
         assert "/login" in site.anonymous().get(f"/admin/activity{path}").location
     assert client.post("/admin/activity").status_int == 405
 
 
 def test_json_gives_the_last_page_and_nothing_past_the_end(client: Client, log: dict[str, int]) -> None:
-    def found(**query: str) -> list[int]:
+    def result(**query: str) -> list[int]:
         return [row["id"] for row in json_of(client, **query)["data"]]
 
-    assert found(page_no="last", length="3") == [1]
-    assert found(page_no="last", page_size="10") == found(page_no="1")
-    assert found(page_no="last", length="3", start="0") == [7, 6, 5], "DataTables' own name goes before"
-    assert found(page_no="last", actor="nobody") == []
-    assert found(page_no="1000000000") == found(start="1000000000") == []
+    assert result(page_no="last", length="3") == [1]
+    assert result(page_no="last", page_size="10") == result(page_no="1")
+    assert result(page_no="last", length="3", start="0") == [7, 6, 5], "DataTables' own name goes before"
+    assert result(page_no="last", actor="nobody") == []
+    assert result(page_no="1000000000") == result(start="1000000000") == []

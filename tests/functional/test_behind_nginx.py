@@ -50,16 +50,16 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with db.transaction(engine) as dbsession:
         users.add(dbsession, "the-administrator", Role.ADMINISTRATOR, PASSWORD, one_time=False)
     engine.dispose()
-    found = Server(folder, url)
-    found.start(deny_writable_code)
-    with running(found):
-        yield found
+    result = Server(folder, url)
+    result.start(deny_writable_code)
+    with running(result):
+        yield result
 
 
 @pytest.fixture(scope="module")
 def proxy(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
-    with in_front_of(server.port, tmp_path_factory.mktemp("nginx")) as found:
-        yield found
+    with in_front_of(server.port, tmp_path_factory.mktemp("nginx")) as result:
+        yield result
 
 
 def cookie_of(answer: Raw) -> SimpleCookie:
@@ -109,7 +109,7 @@ PAGES = {
     "/admin/nope": 303,
     "/nope": 404,
     "/healthz": 200,
-    "/static/app.css": 200,
+    "/static/base.css": 200,
     "/static/nope.css": 404,
     "/%00": 400,
     "/login?next=%ff": 400,
@@ -126,7 +126,7 @@ def test_every_answer_has_each_header_once_whoever_made_it(proxy: Proxy, address
     for name in ONCE:
         optional = made_by_nginx and name.startswith("Cross-Origin")
         assert len(answer.headers.get_all(name, [])) == 1 or optional, (name, answer.headers.items())
-    is_kept = address == "/static/app.css"
+    is_kept = address == "/static/base.css"
     assert ("max-age=31536000" if is_kept else "no-store") in answer.headers["Cache-Control"]
     assert answer.headers["Server"] == "nginx", "no version"
 
@@ -139,12 +139,12 @@ def test_a_signed_in_page_keeps_its_headers(proxy: Proxy, cookie: str) -> None:
 
 
 def test_what_a_client_says_of_its_own_way_here_is_not_believed(proxy: Proxy) -> None:
-    lies = {
+    forged_headers = {
         "X_Forwarded_Proto": "http",
         "X_Forwarded_Host": "evil.example",
         "Forwarded": "host=evil.example;proto=http",
     }
-    answer = proxy.get("/admin", **lies)
+    answer = proxy.get("/admin", **forged_headers)
 
     assert answer.headers["Location"].startswith(f"https://localhost:{proxy.port}/login")
     with pytest.raises(RemoteDisconnected):
@@ -175,12 +175,12 @@ def test_old_tls_is_refused(proxy: Proxy) -> None:
 
 def test_pages_with_tokens_are_not_packed_and_files_are(proxy: Proxy, cookie: str) -> None:
     page = proxy.get("/admin/profile", Cookie=cookie, Accept_Encoding="gzip")
-    file = proxy.get("/static/app.css", Accept_Encoding="gzip")
+    file = proxy.get("/static/base.css", Accept_Encoding="gzip")
 
     assert b"csrf_token" in page.body
     assert page.headers["Content-Encoding"] is None
     assert file.headers["Content-Encoding"] == "gzip"
-    assert len(file.body) < len(proxy.get("/static/app.css").body) / 2
+    assert len(file.body) < len(proxy.get("/static/base.css").body) / 2
 
 
 def test_a_body_over_the_limit_gets_the_page_that_says_so(proxy: Proxy, cookie: str) -> None:
@@ -234,16 +234,16 @@ def test_the_log_names_the_request_and_no_key(proxy: Proxy, cookie: str) -> None
 BEGINNINGS = (
     b"GET /login HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
     b"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n",
-    b"GET /static/vendor/bootstrap.min.css HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET /static/vendor/dataTables.min.js HTTP/1.1\r\nHost: localhost\r\n\r\n",
 )
 
 
-class Crowd(threading.Thread):
+class SlowClients(threading.Thread):
     """Slow clients: a third drips headers, a third a body, a third hardly reads. Who is cut off comes again."""
 
     def __init__(self, proxy: Proxy) -> None:
         super().__init__(daemon=True)
-        self.proxy, self.leave, self.standing = proxy, threading.Event(), 0
+        self.proxy, self.leave, self.connected = proxy, threading.Event(), 0
 
     def run(self) -> None:
         asyncio.run(self._everybody())
@@ -266,7 +266,7 @@ class Crowd(threading.Thread):
         )
         writer.write(BEGINNINGS[number % len(BEGINNINGS)])
         await writer.drain()
-        self.standing += 1
+        self.connected += 1
         try:
             while not self.leave.is_set():
                 await asyncio.sleep(0.5)
@@ -276,7 +276,7 @@ class Crowd(threading.Thread):
                     writer.write(b"x")
                     await writer.drain()
         finally:
-            self.standing -= 1
+            self.connected -= 1
             writer.transport.abort()
 
 
@@ -287,17 +287,17 @@ def test_five_hundred_slow_clients_do_not_slow_the_others(proxy: Proxy, cookie: 
         return time.monotonic() - began
 
     alone = [visit() for _ in range(20)]
-    crowd = Crowd(proxy)
-    crowd.start()
+    slow_clients = SlowClients(proxy)
+    slow_clients.start()
     try:
         end = time.monotonic() + 60
-        while crowd.standing < SLOW:
+        while slow_clients.connected < SLOW:
             assert time.monotonic() < end, "the slow clients did not get in"
         among = [visit() for _ in range(300)]
-        assert crowd.standing > SLOW * 0.9
+        assert slow_clients.connected > SLOW * 0.9
     finally:
-        crowd.leave.set()
-        crowd.join(10)
+        slow_clients.leave.set()
+        slow_clients.join(10)
 
     for name, times in (("alone", alone), (f"among {SLOW} slow clients", among)):
         worst, median = max(times) * 1000, statistics.median(times) * 1000
@@ -309,26 +309,42 @@ def test_five_hundred_slow_clients_do_not_slow_the_others(proxy: Proxy, cookie: 
 
 
 def test_while_the_service_restarts_files_are_served_and_pages_fail_safely(server: Server, proxy: Proxy) -> None:
-    file = proxy.get("/static/app.css")
+    file = proxy.get("/static/base.css")
     server.process.terminate()
     assert server.process.wait(10) == 0
 
     page = proxy.get("/login")
-    kept = proxy.get("/static/app.css")
+    cached = proxy.get("/static/base.css")
     server.start()
 
     assert page.status == 502
     assert page.headers["Cache-Control"] == "no-store"
     assert "default-src 'none'" in page.headers["Content-Security-Policy"]
-    assert (kept.status, kept.body) == (200, file.body)
+    assert (cached.status, cached.body) == (200, file.body)
     assert proxy.get("/login").status == 200
+
+
+def test_the_unit_of_several_workers_is_the_other_one_with_a_port() -> None:
+    folder = Path(__file__).parents[2] / "deploy"
+    one, several = (
+        [line for line in (folder / name).read_text().splitlines() if not line.startswith(("#", "Description="))]
+        for name in ("groundtransport.service", "groundtransport@.service")
+    )
+    (added,) = set(several) - set(one)
+    assert set(one) <= set(several)
+    names = [word.partition("=")[0] for word in added.removeprefix("Environment=").split()]
+    assert names == ["GROUNDTRANSPORT_LISTEN", "GROUNDTRANSPORT_MONITOR", "GROUNDTRANSPORT_WORKER"]
 
 
 def test_the_unit_starts_what_is_there_and_locks_the_rest() -> None:
     unit = (Path(__file__).parents[2] / "deploy" / "groundtransport.service").read_text()
-    found = dict(re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE))
+    result = dict(re.findall(r"^(\w+)=(.*)$", unit, re.MULTILINE))
 
-    assert found["User"] == "groundtransport"
-    assert found["ExecStart"].endswith("pserve /etc/groundtransport/production.ini")
-    assert (found["NoNewPrivileges"], found["ProtectSystem"], found["CapabilityBoundingSet"]) == ("yes", "strict", "")
-    assert int(found["TimeoutStopSec"]) > 10, "longer than the server's own patience"
+    assert result["User"] == "groundtransport"
+    assert result["ExecStart"].endswith("pserve /etc/groundtransport/production.ini")
+    assert (result["NoNewPrivileges"], result["ProtectSystem"], result["CapabilityBoundingSet"]) == (
+        "yes",
+        "strict",
+        "",
+    )
+    assert int(result["TimeoutStopSec"]) > 10, "longer than the server's own patience"

@@ -1,4 +1,4 @@
-"""The same done to several records: asked first, told exactly, one batch of the log, and taken back as one."""
+"""Bulk actions: confirmed first, reported exactly, one batch of the activity log, and undone as one."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,7 +34,7 @@ def confirm(page: Any) -> Any:
     return form.submit("confirmed")
 
 
-def said(client: Client, kind: str) -> str:
+def notice_text(client: Client, kind: str) -> str:
     return " ".join(client.get(f"/admin/{kind}").html.find(id="messages").get_text(" ").split())
 
 
@@ -80,7 +80,7 @@ def test_several_are_deleted_as_one_batch_and_come_back_as_one(site: Site, edito
     assert back.location == f"http://localhost/admin/{kind}?q=00"
     assert len(editor.rows(kind)) == 4
     assert [entry["action"] for entry in site.entries()[3:]] == ["restore"] * 3
-    assert "3 records are again as they were before." in said(editor, kind)
+    assert "3 records are again as they were before." in notice_text(editor, kind)
 
 
 def test_a_status_is_set_and_put_back(site: Site, editor: Client) -> None:
@@ -152,7 +152,7 @@ def test_what_somebody_else_touched_stays_and_is_named(site: Site, client: Clien
 
     confirm(page)
 
-    text = said(editor, kind)
+    text = notice_text(editor, kind)
     assert "2 records were deleted." in text
     assert "2 records stayed as they were." in text
     assert "Changed by somebody in the meantime: Alpha" in text
@@ -169,7 +169,7 @@ def test_all_is_what_was_shown_not_what_came_later(site: Site, client: Client, e
     confirm(page)
 
     assert {row["company_name"] for row in editor.rows(kind)} == {"Alpha", "New"}
-    assert "Changed by somebody in the meantime: Alpha" in said(editor, kind)
+    assert "Changed by somebody in the meantime: Alpha" in notice_text(editor, kind)
 
 
 def test_a_second_click_does_nothing_twice(site: Site, editor: Client, kind: str) -> None:
@@ -180,7 +180,7 @@ def test_a_second_click_does_nothing_twice(site: Site, editor: Client, kind: str
     confirm(page)
 
     assert len(site.entries()) == 2
-    assert "That was done already; it was not done again." in said(editor, kind)
+    assert "That was done already; it was not done again." in notice_text(editor, kind)
 
 
 def test_an_undo_leaves_what_changed_since(site: Site, client: Client, editor: Client, kind: str) -> None:
@@ -192,7 +192,7 @@ def test_an_undo_leaves_what_changed_since(site: Site, client: Client, editor: C
     undo(shown)
 
     assert {row["id"] for row in editor.rows(kind)} == set(ids[1:])
-    assert "Changed by somebody in the meantime: 001" in said(editor, kind)
+    assert "Changed by somebody in the meantime: 001" in notice_text(editor, kind)
 
 
 def test_only_the_kind_s_own_batch_is_undone(site: Site, editor: Client) -> None:
@@ -271,5 +271,5 @@ def test_all_that_take_too_long_to_find_are_refused_in_words(
     answer = ask(editor, kind, ("action", "delete"), ("list_state", "sort=company_name"), ("all", "1"))
 
     assert (answer.status_int, answer.location.split("/admin")[1]) == (303, f"/{kind}?sort=company_name")
-    assert "Narrow the search" in said(editor, kind)
+    assert "Narrow the search" in notice_text(editor, kind)
     assert len(editor.rows(kind)) == 3

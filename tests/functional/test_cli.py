@@ -16,6 +16,7 @@ from groundtransport.accounts import passwords, secondfactor, users
 from groundtransport.accounts.models import AdminUser
 from groundtransport.accounts.secondfactor.models import RecoveryCode, SecondFactor
 from groundtransport.accounts.secondfactor.sealing import unseal
+from groundtransport.airports import tables
 from groundtransport.airports.models import Airport, City
 from groundtransport.audit.models import AdminActivity
 from groundtransport.db import migrations
@@ -26,6 +27,8 @@ from tests.shell import Shell, run
 from tests.site import ENVIRON, PASSWORD
 
 pytestmark = pytest.mark.slow
+
+AIRPORTS = 7884 + len(tables.additions())
 
 
 @pytest.fixture
@@ -46,13 +49,13 @@ def small(small_database_url: str, tmp_path: Path) -> Iterator[Shell]:
 
 
 def test_init_sets_everything_up_and_the_second_time_does_nothing(empty: Shell) -> None:
-    said = empty("init")
+    printed = empty("init")
     assert migrations.current(empty.engine) == migrations.heads()
-    assert len(empty.all(Airport.code)) == 7884
-    assert "7,884" in said
+    assert len(empty.all(Airport.code)) == AIRPORTS
+    assert f"{AIRPORTS:,} airports" in printed
     assert len(empty.all(City.id)) > 60_000
 
-    (password,) = re.findall(r"One-time password: (\S+)", said)
+    (password,) = re.findall(r"One-time password: (\S+)", printed)
     admin = empty.user("admin")
     assert passwords.verify(password, admin.password_hash)
     assert (admin.role, admin.must_change_password) == ("administrator", True)
@@ -70,34 +73,34 @@ def test_two_inits_at_once_set_up_one_after_the_other(empty: Shell) -> None:
         )
         for _ in range(2)
     ]
-    said = [process.communicate()[0] for process in both]
+    printed = [process.communicate()[0] for process in both]
 
-    assert [process.returncode for process in both] == [0, 0], said
-    assert sorted("One-time password" in text for text in said) == [False, True]
+    assert [process.returncode for process in both] == [0, 0], printed
+    assert sorted("One-time password" in text for text in printed) == [False, True]
     assert empty.all(AdminUser.name) == ["admin"]
-    assert len(empty.all(Airport.code)) == 7884
+    assert len(empty.all(Airport.code)) == AIRPORTS
 
 
 def test_an_init_waits_for_another_and_says_so(small: Shell) -> None:
     with setup_lock(small.engine, pytest.fail):
-        said: list[str] = []
-        holder = threading.Thread(target=lambda: said.append(small("init")))
+        printed: list[str] = []
+        holder = threading.Thread(target=lambda: printed.append(small("init")))
         holder.start()
         holder.join(timeout=1)
         assert holder.is_alive()
     holder.join()
 
-    assert said[0].startswith("Another init of this database is at work")
+    assert printed[0].startswith("Another init of this database is at work")
     assert small.user("admin")
 
 
 def test_init_takes_the_operators_own_password_and_does_not_print_it(small: Shell) -> None:
-    said = small("init", GROUNDTRANSPORT_ADMIN_PASSWORD=PASSWORD)
+    printed = small("init", GROUNDTRANSPORT_ADMIN_PASSWORD=PASSWORD)
     admin = small.user("admin")
     assert passwords.verify(PASSWORD, admin.password_hash)
     assert admin.must_change_password is False
-    assert PASSWORD not in said
-    assert "GROUNDTRANSPORT_ADMIN_PASSWORD" in said
+    assert PASSWORD not in printed
+    assert "GROUNDTRANSPORT_ADMIN_PASSWORD" in printed
     small("init", GROUNDTRANSPORT_ADMIN_PASSWORD="another long walk entirely")
     assert small.user("admin") == admin
 
@@ -142,11 +145,11 @@ def test_a_person_is_added_with_a_password_from_standard_input(small: Shell) -> 
 
 
 def test_a_person_without_a_password_gets_one_that_is_printed_once(small: Shell) -> None:
-    said = small("user", "add", "bob", "--role", "viewer")
+    printed = small("user", "add", "bob", "--role", "viewer")
     bob = small.user("bob")
-    assert passwords.verify(said.split()[-1], bob.password_hash)
+    assert passwords.verify(printed.split()[-1], bob.password_hash)
     assert bob.must_change_password is True
-    assert said.split()[-1] not in small("user", "list")
+    assert printed.split()[-1] not in small("user", "list")
 
 
 REFUSED = [
@@ -178,8 +181,8 @@ def test_a_new_password_a_new_role_and_a_lock_end_all_sessions(small: Shell) -> 
     small("user", "add", "anna", "--role", "administrator", stdin=PASSWORD)
     small("user", "add", "bob", "--role", "editor", stdin=PASSWORD)
     epochs = [small.user("bob").session_epoch]
-    said = small("user", "password", "bob")
-    assert passwords.verify(said.split()[-1], small.user("bob").password_hash)
+    printed = small("user", "password", "bob")
+    assert passwords.verify(printed.split()[-1], small.user("bob").password_hash)
     epochs.append(small.user("bob").session_epoch)
     small("user", "role", "bob", "administrator")
     epochs.append(small.user("bob").session_epoch)
@@ -201,7 +204,7 @@ def test_what_is_done_to_people_is_in_the_security_log(small: Shell) -> None:
     small("user", "disable", "bob")
     small("user", "enable", "bob")
     small("user", "password", "bob", stdin=f"{PASSWORD} too\n")
-    said = small("user", "reset-password", "bob", stdin=f"{PASSWORD}\n")
+    printed = small("user", "reset-password", "bob", stdin=f"{PASSWORD}\n")
     small("user", "end-sessions", "bob")
     small("user", "role", "anna", "viewer", fails=True)
     small("user", "disable", "nobody", fails=True)
@@ -223,11 +226,11 @@ def test_what_is_done_to_people_is_in_the_security_log(small: Shell) -> None:
     ]
     assert {row[1] for row in small.all(event.id, event.address)} == {"command line"}
     assert all("(command line)" in row[1] for row in small.all(event.id, event.name))
-    made = said.split()[-1]
-    assert PASSWORD not in said
-    assert passwords.verify(made, small.user("bob").password_hash)
+    new_password = printed.split()[-1]
+    assert PASSWORD not in printed
+    assert passwords.verify(new_password, small.user("bob").password_hash)
     assert small.user("bob").must_change_password is True
-    assert made not in str(small.all(*SecurityEvent.__table__.columns))
+    assert new_password not in str(small.all(*SecurityEvent.__table__.columns))
 
 
 def test_enabling_and_ending_sessions(small: Shell) -> None:
@@ -296,6 +299,6 @@ def give_second_factor(shell: Shell, secret: str) -> str:
     with db.transaction(shell.engine) as dbsession:
         anna = users.find(dbsession, "anna")
         secondfactor.begin(dbsession, secrets, anna.id)
-        made = secondfactor.pending_secret(dbsession, secrets, anna.id)
-        secondfactor.confirm(dbsession, secrets, anna, pyotp.TOTP(made).now())
-    return made
+        new_password = secondfactor.pending_secret(dbsession, secrets, anna.id)
+        secondfactor.confirm(dbsession, secrets, anna, pyotp.TOTP(new_password).now())
+    return new_password

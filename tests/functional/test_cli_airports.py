@@ -5,10 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
-from groundtransport import db
+from groundtransport import db, kinds
 from groundtransport.airports import lookup
 from groundtransport.airports.models import Airport
+from groundtransport.audit.models import AdminActivity
+from groundtransport.indexes import layouts
 from tests.shell import SOME, Shell
 
 
@@ -26,12 +29,12 @@ KENNEDY = "JFK,KJFK,John F Kennedy International Airport,New York,New York,US,40
 def test_a_refresh_reports_what_it_did_and_who_stands_at_what_vanished(small: Shell) -> None:
     small("import", "transit", small.write("airport_name\n(LHR)\n(LHR)\n(JFK)\n"))
     file = small.write(HEADER + KENNEDY + "AAA,,New Field,Town,Ohio,US,40,-80\n", "airports.csv")
-    said = small("airports", "refresh", "--file", file)
-    assert "1 added, 1 changed, 4 vanished." in said or "1 added, 0 changed, 4 vanished." in said
-    assert re.search(r"LHR.*\b2 transit", said)
-    assert "SJU" not in said  # nobody stands there
-    said = small("import", "transit", small.write("airport_name\n(LHR)\n(AAA)\n", "late.csv"))
-    assert "1 created, 1 refused" in said
+    output = small("airports", "refresh", "--file", file)
+    assert "1 added, 1 changed, 4 vanished." in output or "1 added, 0 changed, 4 vanished." in output
+    assert re.search(r"LHR.*\b2 transit", output)
+    assert "SJU" not in output  # nobody stands there
+    output = small("import", "transit", small.write("airport_name\n(LHR)\n(AAA)\n", "late.csv"))
+    assert "1 created, 1 refused" in output
 
 
 BAD_LISTS = {
@@ -53,28 +56,28 @@ def test_a_bad_list_is_refused_in_words_and_changes_nothing(small: Shell, conten
     assert small.all(Airport.code, Airport.name, Airport.withdrawn_at) == before
 
 
-def found(shell: Shell, text: str) -> list[str]:
+def result(shell: Shell, text: str) -> list[str]:
     """Return the codes of the airports that the field of a form proposes."""
     with db.transaction(shell.engine) as dbsession:
         return [airport.code for airport in lookup.search(dbsession, text)]
 
 
 def test_one_that_is_added_is_proposed_at_once_and_one_that_vanished_no_more(small: Shell) -> None:
-    assert (found(small, "quiet"), found(small, "kennedy"), found(small, "heathrow")) == ([], ["JFK"], ["LHR"])
+    assert (result(small, "quiet"), result(small, "kennedy"), result(small, "heathrow")) == ([], ["JFK"], ["LHR"])
     small("airports", "add", "qfx", "--name", "Quiet Field", *PLACE)
-    assert (found(small, "quiet"), found(small, "heathrow")) == (["QFX"], ["LHR"])
+    assert (result(small, "quiet"), result(small, "heathrow")) == (["QFX"], ["LHR"])
     small("airports", "refresh", "--file", small.write(HEADER + KENNEDY, "airports.csv"))
-    assert (found(small, "quiet"), found(small, "kennedy"), found(small, "heathrow")) == (["QFX"], ["JFK"], [])
+    assert (result(small, "quiet"), result(small, "kennedy"), result(small, "heathrow")) == (["QFX"], ["JFK"], [])
 
 
 def test_another_name_is_shown_at_once_and_looked_for_ten_minutes_later(small: Shell) -> None:
-    assert (found(small, "kennedy"), found(small, "idlewild")) == (["JFK"], [])
-    renamed = KENNEDY.replace("John F Kennedy", "Idlewild")
+    assert (result(small, "john f kennedy"), result(small, "brookfield")) == (["JFK"], [])
+    renamed = KENNEDY.replace("John F Kennedy", "Brookfield")
     small("airports", "refresh", "--file", small.write(HEADER + renamed, "airports.csv"))
     with db.transaction(small.engine) as dbsession:
-        assert [airport.name for airport in lookup.search(dbsession, "jfk")] == ["Idlewild International Airport"]
+        assert [airport.name for airport in lookup.search(dbsession, "jfk")] == ["Brookfield International Airport"]
     lookup.DIRECTORIES.forget(small.engine)  # ten minutes pass
-    assert (found(small, "kennedy"), found(small, "idlewild")) == ([], ["JFK"])
+    assert (result(small, "john f kennedy"), result(small, "brookfield")) == ([], ["JFK"])
 
 
 PLACE = ("--country", "us", "--latitude", "40.5", "--longitude", "-80")
@@ -83,9 +86,9 @@ PLACE = ("--country", "us", "--latitude", "40.5", "--longitude", "-80")
 def test_an_airport_of_ones_own_takes_records_and_survives_a_refresh(small: Shell) -> None:
     assert "Quiet Field (QFX)" in small("airports", "add", "qfx", "--name", " Quiet Field ", "--city", "Newark", *PLACE)
     small("airports", "refresh", "--file", small.write(HEADER + KENNEDY, "airports.csv"))
-    said = small("import", "scheduledbus", small.write("airport_name,city\n(QFX),Newark\n"))
-    assert "1 created, 0 refused" in said
-    assert found(small, "quiet") == ["QFX"]
+    output = small("import", "scheduledbus", small.write("airport_name,city\n(QFX),Newark\n"))
+    assert "1 created, 0 refused" in output
+    assert result(small, "quiet") == ["QFX"]
 
 
 @pytest.mark.parametrize(
@@ -109,3 +112,46 @@ def test_an_airport_that_cannot_be_is_refused(small: Shell, cases: list[tuple[st
     for words in cases:
         assert small("airports", "add", *words, fails=True)
         assert small.all(Airport.code) == sorted(SOME)
+
+
+def test_a_refresh_never_undoes_a_correction(small: Shell) -> None:
+    wrong = "ANR,EBAW,Antwerp Airfield,Antwerp,Flanders,BE,51.3,4.3\n"  # as the list has the position
+    small("airports", "refresh", "--file", small.write(HEADER + KENNEDY + wrong, "airports.csv"))
+    ((name, latitude),) = [
+        row[1:] for row in small.all(Airport.code, Airport.name, Airport.latitude) if row[0] == "ANR"
+    ]
+    assert name == "Antwerp Airfield"
+    assert latitude == pytest.approx(51.189, abs=0.01)
+
+
+def test_records_follow_the_name_of_their_airport(small: Shell) -> None:
+    small("import", "transit", small.write("airport_name\n(JFK)\n(LHR)\n"))
+    renamed = KENNEDY.replace("John F Kennedy", "Idlewild")
+    output = small("airports", "refresh", "--file", small.write(HEADER + renamed, "airports.csv"))
+    assert "transit: the airport's new name stored in 1 records" in output
+    kind = kinds.kinds()["transit"]
+    assert "Idlewild International Airport (JFK)" in [
+        row[1] for row in small.all(kind.model.id, kind.model.airport_name)
+    ]
+    assert small.all(AdminActivity.id, AdminActivity.action)[-1][1] == "update"
+    assert "stored in" not in small("airports", "refresh", "--file", small.write(HEADER + renamed, "airports.csv"))
+
+
+def test_a_database_of_an_earlier_release_is_corrected_by_init(small: Shell) -> None:
+    with db.transaction(small.engine) as dbsession:
+        dbsession.execute(
+            update(Airport).where(Airport.code == "ANR").values(latitude=51.3, page_rank=None, search_text="|")
+        )
+        layouts.store(dbsession.connection(), "airport", "")
+    assert result(small, "deurne") == []
+    assert "Correcting the airports" in small("init")
+    lookup.DIRECTORIES.forget(small.engine)
+    assert result(small, "deurne") == ["ANR"]
+    assert "Correcting" not in small("init")
+
+
+def test_the_check_lists_where_the_sources_disagree(small: Shell) -> None:
+    assert "0 differences" in small("airports", "check")
+    with db.transaction(small.engine) as dbsession:
+        dbsession.execute(update(Airport).where(Airport.code == "JFK").values(latitude=41.6))
+    assert re.search(r"JFK .*: 107 km from the position in OpenTravelData\n1 differences", small("airports", "check"))

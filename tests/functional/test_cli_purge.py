@@ -49,8 +49,8 @@ def test_nothing_is_removed_before_the_question_is_answered_with_yes(
     deleted(site, client, kind, "Old", 91)
     before = site.entries()
     for answer in ("n\n", "\n", ""):
-        said = shell("purge", "--older-than", "90d", stdin=answer, fails=True)
-        assert f"1 {site.kinds[kind].plural.lower()}" in said
+        output = shell("purge", "--older-than", "90d", stdin=answer, fails=True)
+        assert f"1 {site.kinds[kind].plural.lower()}" in output
         assert (left(site, kind), site.entries()) == (["Old"], before)
 
     assert "1 records were removed" in shell("purge", "--older-than", "90d", stdin="y\n")
@@ -73,7 +73,7 @@ def test_only_what_was_deleted_long_enough_ago_is_removed(site: Site, client: Cl
 
 def test_each_record_is_in_the_log_as_purged_and_all_are_one_batch(site: Site, client: Client, shell: Shell) -> None:
     gone = {(kind, deleted(site, client, kind, f"{kind} {number}", 91)) for kind in site.kinds for number in range(3)}
-    said = shell("purge", "--older-than", "90d", "--yes")
+    output = shell("purge", "--older-than", "90d", "--yes")
 
     entries = [entry for entry in site.entries() if entry["action"] == "purge"]
     assert {(entry["kind"], entry["record_id"]) for entry in entries} == gone
@@ -82,7 +82,7 @@ def test_each_record_is_in_the_log_as_purged_and_all_are_one_batch(site: Site, c
     assert entries[0]["changes"]["company_name"] == {"old": "scheduledbus 0", "new": None}
     ((batch, actor),) = {(entry["batch"], entry["actor"]) for entry in entries}
     assert batch
-    assert batch in said
+    assert batch in output
     assert "command line" in actor
     assert "agree" in shell("audit", "reconcile")
     shell("audit", "verify")
@@ -122,8 +122,8 @@ def test_the_next_record_does_not_take_the_number_of_a_purged_one(
 def test_an_age_that_is_none_is_refused_in_words(site: Site, client: Client, shell: Shell) -> None:
     deleted(site, client, "transit", "Old", 91)
     for age in ("", "90", "d", "-90d", "1.5y", "90 d", "90m", "1d2w", "٩٠d", "999999d", "99999y"):
-        said = shell("purge", f"--older-than={age}", "--yes", fails=True)
-        assert "--older-than" in said, age
-        assert "90d" in said, age
+        output = shell("purge", f"--older-than={age}", "--yes", fails=True)
+        assert "--older-than" in output, age
+        assert "90d" in output, age
     assert "--older-than" in shell("purge", "--yes", fails=True)
     assert left(site, "transit") == ["Old"]

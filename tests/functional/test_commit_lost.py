@@ -1,4 +1,4 @@
-"""The answer to a COMMIT is lost: what is said of the write is what became of it, and nothing is written twice."""
+"""The answer to a COMMIT is lost: the message states the true outcome, and nothing is written twice."""
 
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -16,7 +16,7 @@ from groundtransport.db import postgresql
 from groundtransport.db.transaction_options import options_of
 from groundtransport.events import RecordChanged
 from tests.database_proxy import DatabaseProxy, Link, between
-from tests.functional.test_faults import ACTIONS, DONE, Desk
+from tests.functional.test_faults import ACTIONS, DONE, WriteActions
 from tests.functional.test_transaction import subscribed
 from tests.integrity import Person, assert_whole, person, state
 from tests.site import JFK, Site
@@ -31,7 +31,7 @@ postgresql_only = pytest.mark.parametrize("database_url", ["postgresql"], indire
 every_write = pytest.mark.parametrize("action", WRITES)
 
 
-class Office(Desk):
+class AllWriteActions(WriteActions):
     """A person with a record ready for each kind of write, of one record or of several."""
 
     def __init__(self, site: Site) -> None:
@@ -52,7 +52,7 @@ class Office(Desk):
         return super().write(action, client)
 
 
-def said(action: str) -> str:
+def success_message(action: str) -> str:
     return {"several": "was deleted", "undo": "is again as it was before"}.get(action) or DONE[action]
 
 
@@ -101,15 +101,15 @@ def test_a_write_that_was_stored_is_answered_so(
     site: Site, proxied: tuple[Site, DatabaseProxy], fault: Callable[[Link], None], action: str
 ) -> None:
     other, proxy = proxied
-    office, before = Office(other), len(site.entries())
-    told: list[RecordChanged] = []
-    with subscribed(other, after_commit.AfterCommit(told.append)):
+    actions, before = AllWriteActions(other), len(site.entries())
+    published: list[RecordChanged] = []
+    with subscribed(other, after_commit.AfterCommit(published.append)):
         proxy.at_commit = fault
-        answer = office.write(action)
+        answer = actions.write(action)
     assert proxy.at_commit is None
     assert (answer.status_int, len(site.entries())) == (303, before + 1)
-    assert len(told) == 1  # subscribers hear of it
-    assert said(action) in office.person.get("/admin/transit").text
+    assert len(published) == 1  # subscribers hear of it
+    assert success_message(action) in actions.person.get("/admin/transit").text
     assert_whole(site)
 
 
@@ -119,14 +119,14 @@ def test_a_write_that_was_not_stored_is_answered_so(
     site: Site, proxied: tuple[Site, DatabaseProxy], action: str
 ) -> None:
     other, proxy = proxied
-    office, before = Office(other), state(site)
+    actions, before = AllWriteActions(other), state(site)
     proxy.at_commit = cut_before
-    answer = office.write(action)
+    answer = actions.write(action)
     assert proxy.at_commit is None
     assert (answer.status_int, UNCHANGED in answer.text, UNKNOWN in answer.text) == (503, True, False)
     assert state(site) == before
-    assert said(action) not in office.person.get("/admin/transit").text
-    assert office.write(action).status_int == 303
+    assert success_message(action) not in actions.person.get("/admin/transit").text
+    assert actions.write(action).status_int == 303
     assert_whole(site)
 
 
@@ -140,9 +140,9 @@ def test_a_write_of_which_nothing_can_be_known_is_answered_so(
     site: Site, proxied: tuple[Site, DatabaseProxy], fault: Callable[[Link], None], action: str
 ) -> None:
     other, proxy = proxied
-    office = Office(other)
+    actions = AllWriteActions(other)
     proxy.at_commit = fault
-    answer = office.write(action)
+    answer = actions.write(action)
     assert (answer.status_int, UNKNOWN in answer.text, UNCHANGED in answer.text) == (503, True, False)
     assert answer.headers["Retry-After"]
     proxy.close()  # the server gives up what is still open
@@ -208,18 +208,18 @@ def commit_that_fails(site: Site, *, is_done: bool, error: Exception | None = No
 @pytest.mark.parametrize("is_done", [True, False])
 @every_write
 def test_the_outcome_of_a_commit_that_failed_is_looked_up(site: Site, action: str, is_done: bool) -> None:
-    office = Office(site)
+    actions = AllWriteActions(site)
     before = state(site)
     with commit_that_fails(site, is_done=is_done):
-        answer = office.write(action)
+        answer = actions.write(action)
     if is_done:
         assert answer.status_int == 303
         assert len(site.entries()) == len(before[1]) + 1
-        assert said(action) in office.person.get("/admin/transit").text
+        assert success_message(action) in actions.person.get("/admin/transit").text
     else:
         assert (answer.status_int, UNCHANGED in answer.text) == (503, True)
         assert state(site) == before
-        assert office.write(action).status_int == 303
+        assert actions.write(action).status_int == 303
     assert_whole(site)
 
 
@@ -244,16 +244,16 @@ def test_an_unknown_outcome_is_never_tried_again(site: Site, monkeypatch: pytest
 @contextmanager
 def read_only(site: Site, *, times: int) -> Iterator[list[int]]:
     """So many writing transactions meet a server that only reads, as after a failover."""
-    met: list[int] = []
+    attempts: list[int] = []
 
     def begin(connection: Any) -> None:
-        if len(met) < times and options_of(connection).begin == "IMMEDIATE":
-            met.append(connection.connection.driver_connection.info.backend_pid)
+        if len(attempts) < times and options_of(connection).begin == "IMMEDIATE":
+            attempts.append(connection.connection.driver_connection.info.backend_pid)
             connection.exec_driver_sql("SET TRANSACTION READ ONLY")
 
     event.listen(site.engine, "begin", begin)
     try:
-        yield met
+        yield attempts
     finally:
         event.remove(site.engine, "begin", begin)
 
@@ -262,27 +262,27 @@ def read_only(site: Site, *, times: int) -> Iterator[list[int]]:
 def test_a_write_that_meets_a_read_only_server_is_made_on_a_fresh_connection(site: Site) -> None:
     for action in WRITES:
         site.clean()
-        office = Office(site)
-        with read_only(site, times=1) as met:
-            assert office.write(action).status_int == 303, action
+        actions = AllWriteActions(site)
+        with read_only(site, times=1) as attempts:
+            assert actions.write(action).status_int == 303, action
         with site.engine.connect() as connection:
             alive = connection.scalars(text("SELECT pid FROM pg_stat_activity")).all()
-        assert met
-        assert met[0] not in alive  # it was thrown away
-        assert said(action) in office.person.get("/admin/transit").text
+        assert attempts
+        assert attempts[0] not in alive  # it was thrown away
+        assert success_message(action) in actions.person.get("/admin/transit").text
         assert_whole(site)
 
 
 @postgresql_only
 @every_write
 def test_a_write_that_meets_only_read_only_servers_is_a_503(site: Site, action: str) -> None:
-    office, before = Office(site), state(site)
-    with read_only(site, times=99) as met:
-        answer = office.write(action)
-    assert (answer.status_int, UNCHANGED in answer.text, len(set(met))) == (503, True, 3)
+    actions, before = AllWriteActions(site), state(site)
+    with read_only(site, times=99) as attempts:
+        answer = actions.write(action)
+    assert (answer.status_int, UNCHANGED in answer.text, len(set(attempts))) == (503, True, 3)
     assert answer.headers["Retry-After"]
     assert state(site) == before
-    assert office.write(action).status_int == 303
+    assert actions.write(action).status_int == 303
 
 
 def test_read_only_is_known_by_its_code() -> None:

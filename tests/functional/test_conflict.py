@@ -1,4 +1,4 @@
-"""Two people edit one field of a record, or one deletes it: it is asked, and nothing typed is lost."""
+"""Two users change the same field, or one deletes the record: the second one chooses, and no input is lost."""
 
 from typing import Any
 
@@ -36,9 +36,9 @@ def test_the_same_field_is_asked_with_both_sides_who_and_when(site: Site, client
     assert answer.status_int == 409
     assert facts(site, kind, record_id) == ("Theirs", "2 Main St", "718-555-0100", 2)
     assert len(site.entries()) == 2
-    told = answer.html.find(id="errors")
-    assert "the-editor" in told.get_text()
-    assert told.find("time")["datetime"] == site.entries()[-1]["at"].isoformat(timespec="milliseconds")
+    error_list = answer.html.find(id="errors")
+    assert "the-editor" in error_list.get_text()
+    assert error_list.find("time")["datetime"] == site.entries()[-1]["at"].isoformat(timespec="milliseconds")
     (group,) = answer.html.find_all("fieldset")
     assert group.find("legend").get_text(strip=True) == "Company Name"
     choices = [" ".join(label.get_text(" ", strip=True).split()) for label in group.find_all("label")]
@@ -52,8 +52,8 @@ def test_the_question_tells_what_was_merged_and_whose_it_is(site: Site, client: 
 
     rows = answer.html.find("section", {"aria-labelledby": "merged"}).select("tbody tr")
 
-    told = [tuple(cell.get_text(strip=True) for cell in row.find_all(["th", "td"])) for row in rows]
-    assert set(told) == {
+    error_list = [tuple(cell.get_text(strip=True) for cell in row.find_all(["th", "td"])) for row in rows]
+    assert set(error_list) == {
         ("Company Phone 1", "718-555-0199", "You"),
         ("Company Address", "2 Main St", "the-editor"),
     }
@@ -128,8 +128,8 @@ def test_the_answer_to_the_question_leads_back_to_the_list_as_it_was(site: Site,
     they_save(site, kind, record_id, company_name="Theirs")
     form["company_name"] = "Mine"
     answer = form.submit(expect_errors=True).forms["record"].submit()
-    found = query_of(answer.location)
-    assert (found["q"], found["page_size"]) == (["alpha"], ["10"])
+    result = query_of(answer.location)
+    assert (result["q"], result["page_size"]) == (["alpha"], ["10"])
 
 
 def test_who_is_faster_again_is_asked_about_again(site: Site, client: Client, kind: str) -> None:

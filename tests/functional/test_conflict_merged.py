@@ -1,4 +1,4 @@
-"""Two people edit one record in different fields: what both did is put together, and told."""
+"""Two users change different fields of one record: both changes are merged, and the message says so."""
 
 from tests.functional.editors import messages, opened, they_save
 from tests.site import HEATHROW, Client, Site
@@ -16,12 +16,12 @@ def test_changes_of_different_fields_are_merged_and_told(site: Site, client: Cli
     row = site.row(kind, record_id)
     assert (row["company_name"], row["company_address"], row["zip_code"]) == ("Mine", "2 Main St", "11435")
     assert row["version"] == 3
-    said = messages(client, kind)
-    assert said.startswith("Mine was saved.")
-    assert "somebody else" in said
-    assert "Company Address" in said
-    assert "Zip Code" in said
-    assert "Company Name" not in said
+    texts = messages(client, kind)
+    assert texts.startswith("Mine was saved.")
+    assert "somebody else" in texts
+    assert "Company Address" in texts
+    assert "Zip Code" in texts
+    assert "Company Name" not in texts
     mine = site.entries()[-1]
     assert mine["changes"] == {"company_name": {"old": "Alpha", "new": "Mine"}}
     assert mine["actor"] == "the-administrator"

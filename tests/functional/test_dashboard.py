@@ -7,7 +7,7 @@ from sqlalchemy import insert, update
 
 from groundtransport import db
 from groundtransport.audit.models import AdminActivity, AuditHead
-from groundtransport.dashboard import latest
+from groundtransport.dashboard import latest, status_numbers
 from groundtransport.dashboard.weekly_changes import DAYS, WEEKS, Day, Weeks, last_weeks
 from groundtransport.events import Actor
 from groundtransport.security import Role
@@ -37,10 +37,10 @@ def test_an_empty_office_says_so(client: Client, kind: str) -> None:
 
 def test_records_are_counted_and_a_deleted_one_is_not(client: Client, kind: str) -> None:
     client.create(kind)
-    gone = client.create(kind)
+    deleted_id = client.create(kind)
     assert total(client, kind) == "2"
 
-    client.delete(f"/admin/{kind}/{gone}")
+    client.delete(f"/admin/{kind}/{deleted_id}")
 
     assert total(client, kind) == "1"
 
@@ -49,9 +49,9 @@ def test_transit_services_are_counted_by_status(client: Client) -> None:
     for status in ("active", "active", "inactive"):
         client.create("transit", status=status)
 
-    found = facts(client, "transit")
+    result = facts(client, "transit")
 
-    assert (found["Active"], found["Inactive"]) == ("2", "1")
+    assert (result["Active"], result["Inactive"]) == ("2", "1")
     assert client.get("/admin").html.find("a", href="/admin/transit?status=inactive")
 
 
@@ -120,8 +120,8 @@ def test_a_batch_is_one_row_of_the_latest_activity(client: Client, site: Site) -
     client.create("transit", company_name="Before")
     actor = Actor("importer", batch="import-1")
     rows = [{"airport_name": JFK, "company_name": f"Imported {number}"} for number in range(12)]
-    done = list(Importer(site.registry, site.kinds["transit"], actor).run(rows))
-    assert not [error for _row, error in done if error]
+    results = list(Importer(site.registry, site.kinds["transit"], actor).run(rows))
+    assert not [error for _row, error in results if error]
     client.create("scheduledbus", company_name="After")
 
     rows_shown = client.get("/admin").html.select(".latest li")
@@ -265,7 +265,7 @@ def test_the_chart_and_its_table_hold_the_same_numbers(client: Client, site: Sit
 # The search over both kinds
 
 
-def found(client: Client, q: str) -> dict[str, list[str]]:
+def result(client: Client, q: str) -> dict[str, list[str]]:
     page = client.get("/admin/search", {"q": q}).html
     return {
         part["aria-labelledby"].removeprefix("found-"): [name.text for name in part.select(".result-name")]
@@ -278,15 +278,15 @@ def test_one_search_looks_into_both_kinds(client: Client) -> None:
     client.create("transit", company_name="Alpha Line", company_phone1="+1 212-555-0100")
     client.create("transit", company_name="Beta Line")
 
-    assert found(client, "alpha") == {"scheduledbus": ["Álpha Coaches"], "transit": ["Alpha Line"]}
-    assert found(client, "2125550100") == {"scheduledbus": [], "transit": ["Alpha Line"]}
-    assert found(client, "jfk")["transit"] == ["Beta Line", "Alpha Line"]
+    assert result(client, "alpha") == {"scheduledbus": ["Álpha Coaches"], "transit": ["Alpha Line"]}
+    assert result(client, "2125550100") == {"scheduledbus": [], "transit": ["Alpha Line"]}
+    assert result(client, "jfk")["transit"] == ["Beta Line", "Alpha Line"]
 
 
 def test_no_words_find_nothing_and_say_what_to_type(client: Client, kind: str) -> None:
     client.create(kind)
 
-    assert found(client, "  ") == {}
+    assert result(client, "  ") == {}
     assert "Enter a company" in client.get("/admin/search").text
 
 
@@ -322,3 +322,48 @@ def test_odd_words_are_words(client: Client, kind: str, q: str) -> None:
 
     assert page.status_int == (200 if len(q) <= 1_000 else 422)
     assert "<script>alert" not in page.text
+
+
+def counted(client: Client, kind: str) -> dict[str, tuple[str, int]]:
+    """Return the numbers of the statuses on a kind's card, each with the number of records in the list it links to."""
+    card = client.get("/admin").html.find("section", {"aria-labelledby": f"kind-{kind}"})
+    facts = [badge.parent for badge in card.select("a > .badge[class*=status-]")]
+    lists = {fact.find(class_="badge").text: fact["href"] for fact in facts}
+    numbers = {fact.find(class_="badge").text: fact.find(class_="number").text for fact in facts}
+    totals = {title: client.get(f"{url}&ajax=1").json["recordsFiltered"] for title, url in lists.items()}
+    return {title: (numbers[title], totals[title]) for title in numbers}
+
+
+def test_what_is_not_valid_today_does_not_count_as_active(client: Client) -> None:
+    yesterday, tomorrow = (str(datetime.now(UTC).date() + timedelta(days=days)) for days in (-1, 1))
+    client.create("transit")
+    assert counted(client, "transit") == {"Active": ("1", 1), "Inactive": ("0", 0)}
+    assert client.get("/admin").html.find("a", href="/admin/transit?status=active")  # the quicker list
+    client.create("transit", valid_from=yesterday, valid_until=tomorrow)
+    for _ in range(2):
+        client.create("transit", valid_until=yesterday)
+    client.create("transit", valid_until=yesterday, status="inactive")
+    client.create("transit", valid_from=tomorrow)
+    deleted_id = client.create("transit", valid_until=yesterday)
+    client.delete(f"/admin/transit/{deleted_id}")
+    expected = {"Active": ("2", 2), "Not yet valid": ("1", 1), "Ended": ("2", 2), "Inactive": ("1", 1)}
+    assert counted(client, "transit") == expected
+    assert sum(number for _text, number in expected.values()) == int(total(client, "transit"))
+
+
+def test_a_kind_without_a_status_counts_what_is_not_valid_today(client: Client) -> None:
+    client.create("scheduledbus")
+    assert counted(client, "scheduledbus") == {}
+    client.create("scheduledbus", valid_until="2020-01-01")
+    assert counted(client, "scheduledbus") == {"Ended": ("1", 1)}
+
+
+def test_beyond_the_bound_the_numbers_say_so(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(status_numbers, "EXACT", 1)
+    for day in ("2020-01-01", "2020-01-01", "2020-01-01", ""):
+        client.create("transit", valid_until=day)
+    assert {title: text for title, (text, _number) in counted(client, "transit").items()} == {
+        "Active": "under 3",
+        "Ended": "over 1",
+        "Inactive": "0",
+    }

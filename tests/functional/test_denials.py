@@ -1,4 +1,4 @@
-"""Who lacks a permission reads what they may not do, and finds the sign-in behind a link."""
+"""A user without a permission sees which one is missing, and a link to the sign-in."""
 
 import pytest
 

@@ -79,8 +79,8 @@ def test_what_is_not_there_is_told(client: Client, kind: str) -> None:
     record_id = client.create(kind)
     client.delete(f"/admin/{kind}/{record_id}")
 
-    for wanted in (str(record_id), "999999", "x", "9" * 30, "first"):
-        shown = dialog(client, kind, f"view={wanted}")
+    for value in (str(record_id), "999999", "x", "9" * 30, "first"):
+        shown = dialog(client, kind, f"view={value}")
         assert "never was one" in shown.get_text()
         assert [link for link in shown.select("footer a[data-edit], [data-action]") if "hidden" not in link.attrs] == []
     assert (

@@ -21,12 +21,12 @@ TALLINN = "Lennart Meri Tallinn Airport (TLL)"
 
 def refusals(client: Client, kind: str, field: str, values: list[str], **others: str) -> dict[str, Any]:
     """Send each value by a program and return the names of the fields that were refused for it."""
-    found = {}
+    result = {}
     for value in values:
         fields = {"airport_name": JFK, **others, field: value}
         answer = client.post(f"/admin/{kind}", fields, Accept="application/json")
-        found[value] = list(answer.json["errors"]) if answer.status_int == 422 else answer.status_int
-    return found
+        result[value] = list(answer.json["errors"]) if answer.status_int == 422 else answer.status_int
+    return result
 
 
 def stored(site: Site, client: Client, kind: str, field: str, values: list[str], **others: str) -> dict[str, Any]:
@@ -124,8 +124,8 @@ def test_a_text_is_trimmed_and_blanks_are_nothing(site: Site, client: Client, ki
 
 def test_control_characters_are_refused_in_every_field(site: Site, client: Client, kind: str) -> None:
     for name in (field for field in site.kinds[kind].fields if field not in ("airport_name", "status")):
-        found = refusals(client, kind, name, [f"a{control}b" for control in CONTROLS])
-        assert set(map(tuple, found.values())) == {(name,)}, name
+        result = refusals(client, kind, name, [f"a{control}b" for control in CONTROLS])
+        assert set(map(tuple, result.values())) == {(name,)}, name
     assert (
         list(refusals(client, kind, "company_name", ["two\nlines", "two\r\nlines"]).values()) == [["company_name"]] * 2
     )
@@ -156,6 +156,22 @@ def test_what_is_no_number_at_all_is_refused(client: Client, kind: str) -> None:
     for name in phones:
         values = ["cliff1stbusstop@aol.com", "call us", "---", "x", "+", "1" * 41]
         assert refusals(client, kind, name, values) == {key: [name] for key in values}
+
+
+def test_what_cannot_be_a_number_is_refused_and_said(client: Client, kind: str) -> None:
+    values = ["unknown 12", "TBD 24", "12", "+1 212 555", "n/a 1234"]
+    assert refusals(client, kind, "company_phone1", values) == {key: ["company_phone1"] for key in values}
+    answer = client.post(f"/admin/{kind}", {"airport_name": JFK, "company_phone1": "unknown 12"})
+    assert_refused_at(answer, "company_phone1", "unknown 12")
+    assert "unknown 12 cannot be a telephone number in United States" in answer.html.get_text(" ", strip=True)
+
+
+def test_two_numbers_in_one_field_are_named(client: Client, kind: str) -> None:
+    for typed in ("718-244-4444 / 718-244-4445", "(718) 244-4444; (718) 244-4445", "718 244 4444 or 718 244 4445"):
+        answer = client.post(f"/admin/{kind}", {"airport_name": JFK, "company_phone1": typed})
+        assert_refused_at(answer, "company_phone1", typed)
+        assert "holds more than one number" in answer.html.get_text(" ", strip=True)
+    client.create(kind, company_phone1="718/244-4444")
 
 
 def test_a_number_is_kept_as_typed(site: Site, client: Client, kind: str) -> None:

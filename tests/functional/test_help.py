@@ -28,9 +28,16 @@ def text_of(language: str, name: str) -> str:
 
 
 def structure(text: str) -> list[str]:
-    """Return what a text is made of, line by line: levels of headings, steps, points, rows, pictures, paragraphs."""
-    marks = (re.match(r"#+ |\d+\. |- |\||!\[", line) for line in text.splitlines() if line.strip())
-    return [mark[0] if mark else "text" for mark in marks]
+    """Return what a text is made of: levels of headings, steps, points, rows, pictures, and "text" for a paragraph."""
+    blocks, before = [], ""
+    for line in text.splitlines():
+        mark = re.match(r"#+ |\d+\. |- |\||!\[", line)
+        if mark:
+            blocks.append(mark[0])
+        elif line.strip() and not before.strip():
+            blocks.append("text")
+        before = line
+    return blocks
 
 
 def catalogues(language: str) -> list[Catalog]:
@@ -123,9 +130,11 @@ def test_its_links_and_pictures_lead_somewhere(client: Client, language: str) ->
 def test_html_in_the_guide_is_text(site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from groundtransport.help import guide
 
-    file = tmp_path / "10-find.md"
+    file = tmp_path / "en" / "10-find.md"
+    file.parent.mkdir()
     file.write_text("# T\n\n<script>x</script> `<b>` [a](javascript:alert(1))\n")
-    rendered = guide._rendered(guide._read(file).tokens, {})
+    monkeypatch.setattr(guide, "GUIDE", tmp_path)
+    rendered = guide._rendered(guide._read("en", file.name).tokens, {})
 
     assert "<script" not in rendered
     assert "<kbd>&lt;b&gt;</kbd>" in rendered

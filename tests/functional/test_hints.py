@@ -1,4 +1,4 @@
-"""What the form's script asks while somebody types; and what is told after a save without it."""
+"""The hints during typing, and the warnings after a save without script."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -35,18 +35,18 @@ def test_a_number_is_shown_as_it_will_be_dialled(
 
 
 def test_a_doubtful_number_is_warned_of_and_can_be_saved(client: Client, kind: str) -> None:
-    found = phone(client, "1447", kind=kind)
+    result = phone(client, "1447", kind=kind)
 
-    assert found["international"]
-    assert "1447 may be wrong" in found["warning"]
+    assert result["international"]
+    assert "1447 may be wrong" in result["warning"]
     client.create(kind, company_phone1="1447")
 
 
 def test_what_is_no_number_is_told(client: Client) -> None:
     for text in ("nobody", "x" * 41, "718\x00244"):
-        found = phone(client, text)
-        assert not found["international"]
-        assert found["warning"].startswith("Company Phone 1")
+        result = phone(client, text)
+        assert not result["international"]
+        assert result["warning"].startswith("Company Phone 1")
     assert phone(client, "  ") == {"international": "", "warning": ""}
 
 
@@ -74,19 +74,19 @@ def find(client: Client, kind: str, airport: str = JFK, **fields: str) -> list[d
 def test_a_company_is_known_by_its_name(client: Client, kind: str, name: str) -> None:
     record_id = client.create(kind, company_name="Alpha Coaches Ltd.", company_phone1="718 244 4444")
 
-    (found,) = find(client, kind, company_name=name)
+    (result,) = find(client, kind, company_name=name)
 
-    assert (found["id"], found["label"], found["reasons"]) == (record_id, "Alpha Coaches Ltd.", "same name")
-    assert "718 244 4444" in found["more"]
-    assert client.get(found["href"]).status_int == 200
+    assert (result["id"], result["label"], result["reasons"]) == (record_id, "Alpha Coaches Ltd.", "same name")
+    assert "718 244 4444" in result["more"]
+    assert client.get(result["href"]).status_int == 200
 
 
 def test_a_company_is_known_by_any_of_its_numbers_however_they_are_written(client: Client) -> None:
     record_id = client.create("transit", company_name="Alpha", company_phone2="(718) 244-4444 ext. 7")
 
-    (found,) = find(client, "transit", company_name="Beta", company_phone1="+1 718.244.4444")
+    (result,) = find(client, "transit", company_name="Beta", company_phone1="+1 718.244.4444")
 
-    assert (found["id"], found["reasons"]) == (record_id, "same phone")
+    assert (result["id"], result["reasons"]) == (record_id, "same phone")
     assert find(client, "transit", company_phone1="718 244 4445") == []
 
 
@@ -97,16 +97,26 @@ def test_a_company_is_known_by_its_site(client: Client, link: str) -> None:
     assert [one["id"] for one in find(client, "transit", company_link=link)] == [record_id]
 
 
+def test_an_international_host_is_known_in_both_spellings(client: Client) -> None:
+    spellings = ("https://bücher.example/bus", "https://www.XN--bcher-kva.example/")
+    ids = [client.create("transit", company_link=link) for link in spellings]
+
+    for link in (*spellings, "bücher.example"):
+        assert {one["id"] for one in find(client, "transit", company_link=link)} == set(ids), link
+    for link in ("https://xn--a.example", "https://xn--" + "a" * 70 + ".example"):
+        assert find(client, "transit", company_link=link) == []
+
+
 def test_the_likeliest_stands_first_and_five_are_enough(client: Client) -> None:
     for _ in range(6):
         client.create("transit", company_name="Alpha")
     likeliest = client.create("transit", company_name="Alpha", company_phone1="718 244 4444")
     client.create("transit", company_name="Alpha")
 
-    found = find(client, "transit", company_name="Alpha", company_phone1="718 244 4444")
+    result = find(client, "transit", company_name="Alpha", company_phone1="718 244 4444")
 
-    assert len(found) == comparison.SHOWN
-    assert (found[0]["id"], found[0]["reasons"]) == (likeliest, "same name, same phone")
+    assert len(result) == comparison.SHOWN
+    assert (result[0]["id"], result[0]["reasons"]) == (likeliest, "same name, same phone")
 
 
 def test_elsewhere_deleted_itself_and_empty_are_no_hint(client: Client, kind: str) -> None:
@@ -172,9 +182,9 @@ def test_hostile_questions_are_answered(client: Client, kind: str) -> None:
 def test_a_viewer_is_led_to_what_they_may_see(site: Site, client: Client, kind: str) -> None:
     record_id = client.create(kind, company_name="Alpha")
 
-    (found,) = find(site.client(Role.VIEWER), kind, company_name="Alpha")
+    (result,) = find(site.client(Role.VIEWER), kind, company_name="Alpha")
 
-    assert found["href"] == f"/admin/{kind}?view={record_id}"
+    assert result["href"] == f"/admin/{kind}?view={record_id}"
 
 
 @pytest.mark.parametrize("name", ["phone", "similar"])
@@ -197,9 +207,9 @@ def test_a_save_tells_of_the_one_that_may_be_the_same_and_is_not_hindered(
 
     page = client.get(f"/admin/{kind}")
 
-    told = page.html.find(id="messages").find(class_="warning")
-    assert told.get_text(" ", strip=True) == "Alpha Coaches at the same airport may be the same: same name."
-    assert client.get(told.find("a")["href"]).forms["record"]["company_name"].value == "Alpha Coaches"
+    warning = page.html.find(id="messages").find(class_="warning")
+    assert warning.get_text(" ", strip=True) == "Alpha Coaches at the same airport may be the same: same name."
+    assert client.get(warning.find("a")["href"]).forms["record"]["company_name"].value == "Alpha Coaches"
     assert site.count(site.kinds[kind].model) == 2
 
 
@@ -233,10 +243,10 @@ def test_a_form_that_comes_back_names_what_may_be_the_same(client: Client, kind:
     page = client.post(f"/admin/{kind}", fields)
 
     assert page.status_int == 422
-    told = page.html.find(attrs={"data-similar": True})
-    assert told.find("b") is None
-    assert told.find("a")["target"] == "_blank"
-    assert "Alpha <b>Coaches</b>" in told.get_text()
+    warning = page.html.find(attrs={"data-similar": True})
+    assert warning.find("b") is None
+    assert warning.find("a")["target"] == "_blank"
+    assert "Alpha <b>Coaches</b>" in warning.get_text()
 
 
 def test_a_plain_edit_page_tells_nothing(client: Client, kind: str) -> None:

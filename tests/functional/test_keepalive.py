@@ -34,8 +34,8 @@ def test_it_tells_the_token_and_the_end_and_who(site: Site, client: Client) -> N
     assert answer.headers["Cache-Control"] == "no-store"
     assert set(answer.json) == {"csrf_token", "expires_at"}
     assert answer.headers["X-Signed-In-As"] == "the-administrator"
-    sent = client.post("/admin/transit", {"airport_name": JFK}, X_CSRF_Token=answer.json["csrf_token"])
-    assert sent.status_int == 303
+    response = client.post("/admin/transit", {"airport_name": JFK}, X_CSRF_Token=answer.json["csrf_token"])
+    assert response.status_int == 303
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,16 @@ from sqlalchemy.exc import ProgrammingError
 
 from groundtransport import db, settings
 from groundtransport.db import migrations
-from tests.conftest import new_database
-from tests.site import ENVIRON, Site, app_settings
+from tests.databases import new_database
+from tests.site import ENVIRON, Site, app_settings, fill_with_all_places
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 ROLES = ("groundtransport", "groundtransport_owner")
 
 
 @pytest.fixture
-def postgresql_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with new_database("postgresql", request, tmp_path_factory, "groundtransport_roles") as url:
+def postgresql_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    with new_database("postgresql", request, "groundtransport_roles") as url:
         yield url
 
 
@@ -46,7 +46,9 @@ def restricted(postgresql_url: str) -> Iterator[Site]:
     owner = db.make_engine(settings.read(app_settings(as_role(postgresql_url, ROLES[1])), ENVIRON))
     migrations.upgrade(owner)
     run(admin, after)
-    site = Site(as_role(postgresql_url, ROLES[0]))
+    url = as_role(postgresql_url, ROLES[0])
+    fill_with_all_places(url)
+    site = Site(url)
     try:
         yield site
     finally:

@@ -22,7 +22,8 @@ FIELDS = {
     "transit": SCHEDULED_BUS_FIELDS
     | {"company_phone2", "company_phone3", "company_link", "route_name", "place", "description", "status"},
 }
-FURTHER = {"id", "DT_RowId", "airport_code", "created_at", "updated_at", "version", "actions"}
+FURTHER = {"id", "DT_RowId", "airport_code", "source", "source_id", "created_at", "updated_at", "version", "actions"}
+FURTHER |= {"verified_at", "verified_by", "valid_from", "valid_until", "validity"}
 
 
 def ask(client: Client, kind: str, query: str = "") -> dict[str, Any]:
@@ -53,12 +54,12 @@ def count_down(first: int, last: int) -> list[str]:
 def test_the_json_is_what_datatables_expects(client: Client, kind: str) -> None:
     record_id = client.create(kind, company_name="Alpha <b>&amp;", state="US-NY")
 
-    found = ask(client, kind, "draw=7")
+    result = ask(client, kind, "draw=7")
 
-    assert (found["draw"], found["recordsTotal"], found["recordsFiltered"]) == (7, 1, 1)
-    assert set(found) == {"draw", "recordsTotal", "recordsFiltered", "data"}
-    (row,) = found["data"]
-    assert set(row) == FIELDS[kind] | FURTHER
+    assert (result["draw"], result["recordsTotal"], result["recordsFiltered"]) == (7, 1, 1)
+    assert set(result) == {"draw", "recordsTotal", "recordsFiltered", "data"}
+    (row,) = result["data"]
+    assert set(row) == FIELDS[kind] | FURTHER | {*client.site.kinds[kind].marks}
     assert (row["id"], row["version"], row["airport_code"]) == (record_id, 1, "JFK")
     assert isinstance(row["DT_RowId"], str)
     assert (row["company_name"], row["state"]) == ("Alpha <b>&amp;", "US-NY")  # data, not HTML
@@ -67,9 +68,9 @@ def test_the_json_is_what_datatables_expects(client: Client, kind: str) -> None:
 def test_the_counts_tell_all_records_from_those_that_match(site: Site, client: Client, kind: str) -> None:
     fill(site, kind, 12)
 
-    found = ask(client, kind, "q=01&length=1")
+    result = ask(client, kind, "q=01&length=1")
 
-    assert (found["recordsTotal"], found["recordsFiltered"], len(found["data"])) == (12, 4, 1)
+    assert (result["recordsTotal"], result["recordsFiltered"], len(result["data"])) == (12, 4, 1)
 
 
 def test_a_draw_that_makes_no_sense_is_answered_with_a_number(client: Client, kind: str) -> None:
@@ -82,9 +83,9 @@ def test_only_the_query_selects_json(client: Client, kind: str) -> None:
 
     for query in yes + no:
         plain = client.get(f"/admin/{kind}?{query}")
-        asked = client.get(f"/admin/{kind}?{query}", Accept="application/json", X_Requested_With="XMLHttpRequest")
+        negotiated = client.get(f"/admin/{kind}?{query}", Accept="application/json", X_Requested_With="XMLHttpRequest")
         wanted = "application/json" if query in yes else "text/html"
-        assert [plain.content_type, asked.content_type] == [wanted, wanted], query
+        assert [plain.content_type, negotiated.content_type] == [wanted, wanted], query
 
 
 # Pages
@@ -121,8 +122,8 @@ def test_past_the_end_html_shows_the_last_page_and_json_nothing(
     fill(site, kind, 30)
 
     assert on_page(client, kind, f"page_no={number}&page_size=10") == count_down(10, 1)
-    found = ask(client, kind, f"start={number}0&length=10")
-    assert (found["data"], found["recordsTotal"], found["recordsFiltered"]) == ([], 30, 30)
+    result = ask(client, kind, f"start={number}0&length=10")
+    assert (result["data"], result["recordsTotal"], result["recordsFiltered"]) == ([], 30, 30)
 
 
 def test_a_page_number_past_the_end_gives_json_no_rows(site: Site, client: Client, kind: str) -> None:
@@ -162,8 +163,8 @@ def test_a_start_beyond_all_sense_is_no_error(site: Site, client: Client, kind: 
     fill(site, kind, 2)
 
     for start in ("1000000000", "9" * 18, "9" * 40):
-        found = ask(client, kind, f"start={start}&length=10")
-        assert (found["data"], found["recordsFiltered"]) == ([], 2)
+        result = ask(client, kind, f"start={start}&length=10")
+        assert (result["data"], result["recordsFiltered"]) == ([], 2)
 
 
 def test_a_repeated_ajax_is_a_wrong_one(client: Client, kind: str) -> None:
@@ -183,9 +184,9 @@ def test_a_text_of_over_1000_characters_is_refused_and_kept(client: Client, kind
     page = client.get(f"/admin/{kind}", {name: long, "sort": "company_name"})
 
     assert page.status_int == 422
-    told = page.html.find(id="list-refused")
-    assert told.get_text(" ", strip=True).startswith(f"{title}: the text is longer than 1,000 characters.")
-    assert not told.has_attr("hidden")
+    notice = page.html.find(id="list-refused")
+    assert notice.get_text(" ", strip=True).startswith(f"{title}: the text is longer than 1,000 characters.")
+    assert not notice.has_attr("hidden")
     assert page.html.find("main").find("input", {"name": name})["value"] == long
     assert page.html.select_one("[data-no-match]").has_attr("hidden"), "nothing was searched"
     assert page.html.select("tbody tr") == []
@@ -201,8 +202,8 @@ def test_json_refuses_a_text_of_over_1000_characters_by_its_name(client: Client,
     assert (answer.status_int, answer.content_type) == (422, "application/problem+json")
     assert list(answer.json["errors"]) == ["q"]
     assert answer.json["detail"] == answer.json["errors"]["q"][0]
-    found = client.get(f"/admin/{kind}", {"ajax": "1", name: "bus " * 250}).json
-    assert len(found["data"]) == 1, "of 1,000 characters it is answered"
+    result = client.get(f"/admin/{kind}", {"ajax": "1", name: "bus " * 250}).json
+    assert len(result["data"]) == 1, "of 1,000 characters it is answered"
 
 
 def test_the_deleted_and_the_search_of_all_kinds_refuse_it_too(client: Client, kind: str) -> None:
@@ -253,7 +254,7 @@ def test_the_links_of_the_html_list_lead_where_json_says(client: Client, kind: s
     (row,) = client.rows(kind, page_no="1", q="jfk")
     page = client.get(f"/admin/{kind}?page_no=1&q=jfk")
 
-    assert set(row["actions"]) == {"view", "edit", "delete"}
+    assert set(row["actions"]) == {"view", "edit", "verify", "delete"}
     assert row["actions"]["view"] == f"/admin/{kind}/{record_id}"
     linked = [link["href"] for link in page.html.find_all("a", href=True)]
     assert row["actions"]["view"] in linked

@@ -3,7 +3,10 @@
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
+from groundtransport import db
+from groundtransport.accounts.models import AdminUser
 from groundtransport.security import Role
 from tests.functional.filling import fill
 from tests.site import Client, Site, query_of
@@ -19,7 +22,7 @@ def fresh(site: Site) -> Any:
     """A client whose preferences are as they were afterwards."""
     client = site.client(Role.EDITOR)
     yield client
-    choose(client, page_size="", **{f"hidden.{kind}": "" for kind in site.kinds})
+    choose(client, page_size="", **{f"columns.{kind}": "" for kind in site.kinds})
 
 
 # Chips
@@ -127,7 +130,7 @@ def test_columns_are_hidden_by_a_form_and_come_back(site: Site, fresh: Client, k
     page = fresh.get(f"/admin/{kind}?q=alpha")
     form = next(form for form in page.forms.values() if "columns" in form.fields)
     for box in form.fields["shown"]:
-        box.checked = box._value != "city"
+        box.checked = box._value in site.kinds[kind].columns and box._value != "city"
 
     answer = form.submit()
 
@@ -138,6 +141,38 @@ def test_columns_are_hidden_by_a_form_and_come_back(site: Site, fresh: Client, k
     assert fresh.rows(kind)[0]["city"] == "Queens", "the data is whole"
     choose(fresh, columns=kind, shown=list(site.kinds[kind].columns))
     assert heads(fresh, kind) == list(site.kinds[kind].columns)
+
+
+def test_every_field_and_time_can_be_a_column_in_any_order(site: Site, fresh: Client, kind: str) -> None:
+    fresh.create(kind, company_name="Alpha", zip_code="11430", state="US-NY", source="feed", valid_until="2099-12-31")
+    names = [*site.kinds[kind].fields, "verified_at", "created_at", "updated_at"][::-1]
+    choose(fresh, columns=kind, shown=names)
+    assert heads(fresh, kind) == names
+    row = fresh.get(f"/admin/{kind}").html.select_one("tbody tr")
+    assert row.select_one("td.col-zip_code").get_text(strip=True) == "11430"
+    assert row.select_one("td.col-state").get_text(strip=True) == "New York"
+    assert row.select_one("td.col-created_at time")
+    assert fresh.rows(kind)[0]["display"]["state"] == "New York"
+    page = fresh.get(f"/admin/{kind}").html
+    assert page.select_one("th.col-source").find("a") is None, "no index sorts it"
+    assert [box["value"] for box in page.select("[data-columns] input")] == names
+    choose(fresh, columns=kind, shown=["city", "company_name", "zip_code"], earlier="zip_code")
+    assert heads(fresh, kind) == ["city", "zip_code", "company_name"]
+    choose(fresh, columns=kind, shown=heads(fresh, kind), earlier="city")
+    assert heads(fresh, kind) == ["city", "zip_code", "company_name"], "it is the first"
+
+
+def test_hidden_columns_of_an_earlier_release_stay_hidden(site: Site, fresh: Client, kind: str) -> None:
+    fresh.create(kind)
+    hidden = {"preferences": {f"hidden.{kind}": "city,+verified_at"}}
+    with db.transaction(site.engine) as dbsession:
+        dbsession.execute(update(AdminUser).where(AdminUser.name == "the-editor").values(hidden))
+    later = site.client(Role.EDITOR)
+    columns = [name for name in site.kinds[kind].columns if name != "city"]
+    assert heads(later, kind) == [*columns, "verified_at"]
+    choose(later, columns=kind, shown=["city"])
+    choose(later, **{f"columns.{kind}": ""})
+    assert heads(later, kind) == list(site.kinds[kind].columns)
 
 
 def test_one_column_stays(site: Site, fresh: Client, kind: str) -> None:

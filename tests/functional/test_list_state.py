@@ -1,4 +1,4 @@
-"""Nothing forgets where one was: the list's state over every way there and back, and where the saved record is then."""
+"""The list's state survives every write, error and sign-in, and the saved record is shown in it."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def marked(page: Any) -> list[str]:
     return [row["id"] for row in page.html.select("tbody tr[aria-current=true]")]
 
 
-def told(page: Any) -> str:
+def notice_text(page: Any) -> str:
     return " ".join(page.html.find("main").find(role="status").find_next_sibling(role="status").get_text(" ").split())
 
 
@@ -68,11 +68,11 @@ def test_over_a_conflict(site: Site, client: Client, kind: str) -> None:
     form["company_address"] = "mine"
     site.client(Role.EDITOR).put(f"/admin/{kind}/{ids[14]}", {"airport_name": JFK, "company_address": "theirs"})
 
-    asked = form.submit(expect_errors=True)
+    confirmation = form.submit(expect_errors=True)
 
-    assert asked.status_int == 409
-    assert query_of(asked.html.find("a", string="Cancel")["href"]) == query_of(f"?{STATE}")
-    assert marked(arrive(asked.forms["record"].submit())) == [f"record-{ids[14]}"]
+    assert confirmation.status_int == 409
+    assert query_of(confirmation.html.find("a", string="Cancel")["href"]) == query_of(f"?{STATE}")
+    assert marked(arrive(confirmation.forms["record"].submit())) == [f"record-{ids[14]}"]
 
 
 def test_over_a_deletion_and_its_undo(site: Site, client: Client, kind: str) -> None:
@@ -103,8 +103,8 @@ def test_over_a_sign_in(site: Site, kind: str) -> None:
     ids = fill(site, kind, 30)
     client = site.anonymous()
     for address in (f"/admin/{kind}?{STATE}", f"/admin/{kind}?{STATE}&view={ids[14]}"):
-        door = client.get(address)
-        (target,) = query_of(door.location)["next"]
+        redirect = client.get(address)
+        (target,) = query_of(redirect.location)["next"]
 
         answer = sign_in(client, f"the-{Role.EDITOR}", PASSWORD, target)
 
@@ -126,15 +126,15 @@ def test_over_the_details(site: Site, client: Client, kind: str) -> None:
 
 def test_of_a_client_that_sends_no_list_state(client: Client, kind: str) -> None:
     """It knows the names of the list's state, and sends them as fields or in the query of the write."""
-    here, airport = f"/admin/{kind}/{client.create(kind, company_name='Alpha')}", {"airport_name": JFK}
+    record_url, airport = f"/admin/{kind}/{client.create(kind, company_name='Alpha')}", {"airport_name": JFK}
 
-    def led(answer: Any) -> dict[str, list[str]]:
+    def list_query(answer: Any) -> dict[str, list[str]]:
         assert answer.status_int == 303
         return query_of(answer.location)
 
     whole = {"page_no": "3", "page_size": "10", "sort": "-company_name", "q": "alpha"}
-    assert led(client.put(here, airport | whole)) == {name: [value] for name, value in whole.items()}
-    in_query = f"{here}?page_no=3&airport_code=JFK&company_name=al&company_phone=7&sort=id"
+    assert list_query(client.put(record_url, airport | whole)) == {name: [value] for name, value in whole.items()}
+    in_query = f"{record_url}?page_no=3&airport_code=JFK&company_name=al&company_phone=7&sort=id"
     as_sent = {
         "page_no": ["3"],
         "airport_code": ["JFK"],
@@ -142,21 +142,29 @@ def test_of_a_client_that_sends_no_list_state(client: Client, kind: str) -> None
         "company_phone": ["7"],
         "sort": ["id"],
     }
-    assert led(client.put(in_query, airport)) == as_sent
-    assert led(client.post(f"/admin/{kind}?page_no=2&q=a", airport)) == {"page_no": ["2"], "q": ["a"]}
+    assert list_query(client.put(in_query, airport)) == as_sent
+    assert list_query(client.post(f"/admin/{kind}?page_no=2&q=a", airport)) == {"page_no": ["2"], "q": ["a"]}
     # A field of the record is no filter, and what is sent twice is wrong.
-    assert led(client.put(here, airport | {"company_name": "Beta", "airport_code": "JFK", "page_no": "2"})) == {
-        "page_no": ["2"]
+    assert list_query(
+        client.put(record_url, airport | {"company_name": "Beta", "airport_code": "JFK", "page_no": "2"})
+    ) == {"page_no": ["2"]}
+    assert list_query(client.put(f"{record_url}?page_no=1&page_no=2", [*airport.items(), ("q", "a"), ("q", "b")])) == {}
+    assert list_query(client.put(f"{record_url}?page_no=1&q=a", airport | {"page_no": "4"})) == {
+        "page_no": ["4"],
+        "q": ["a"],
     }
-    assert led(client.put(f"{here}?page_no=1&page_no=2", [*airport.items(), ("q", "a"), ("q", "b")])) == {}
-    assert led(client.put(f"{here}?page_no=1&q=a", airport | {"page_no": "4"})) == {"page_no": ["4"], "q": ["a"]}
     # The list's state as our forms send it goes before all, also when it is empty.
-    assert led(client.put(f"{here}?page_no=1", airport | {"page_no": "4", "list_state": "sort=id"})) == {"sort": ["id"]}
-    assert led(client.put(f"{here}?page_no=1", airport | {"page_no": "4", "list_state": ""})) == {}
+    assert list_query(client.put(f"{record_url}?page_no=1", airport | {"page_no": "4", "list_state": "sort=id"})) == {
+        "sort": ["id"]
+    }
+    assert list_query(client.put(f"{record_url}?page_no=1", airport | {"page_no": "4", "list_state": ""})) == {}
     # A refused form goes on with it.
-    refused = client.put(f"{here}?page_no=3", {"airport_name": "Nowhere", "sort": "id"})
+    refused = client.put(f"{record_url}?page_no=3", {"airport_name": "Nowhere", "sort": "id"})
     assert query_of(refused.html.find("a", string="Cancel")["href"]) == {"page_no": ["3"], "sort": ["id"]}
-    assert led(client.delete(f"{here}?page_no=3&airport_code=JFK")) == {"page_no": ["3"], "airport_code": ["JFK"]}
+    assert list_query(client.delete(f"{record_url}?page_no=3&airport_code=JFK")) == {
+        "page_no": ["3"],
+        "airport_code": ["JFK"],
+    }
 
 
 # The saved record is somewhere else
@@ -172,7 +180,7 @@ def test_a_record_that_the_filter_no_longer_lets_through_is_told_and_linked(clie
     ).follow()
 
     assert marked(page) == []
-    assert "Beta: the search and the filters no longer let it through." in told(page)
+    assert "Beta: the search and the filters no longer let it through." in notice_text(page)
     links = {link.get_text(): link["href"] for link in page.html.select("main > [role=status] a")}
     assert marked(client.get(links["Show it in the list"])) == [f"record-{record_id}"]
     shown = client.get(links["Show its details"]).html.select_one("dialog#detail[open]")
@@ -188,13 +196,13 @@ def test_a_record_on_another_page_is_told_and_linked(site: Site, client: Client,
         {"airport_name": JFK, "company_name": "0135", "list_state": "q=0&sort=company_name&page_size=10"},
     ).follow()
 
-    assert "0135: it stands on another page of this list." in told(page)
+    assert "0135: it stands on another page of this list." in notice_text(page)
     link = page.html.find("a", string="Show it in the list")["href"]
     assert query_of(link)["q"] == ["0"], "the search still lets it through"
-    found = client.get(link)
-    assert len(marked(found)) == 1
-    assert [mark.get_text() for mark in found.html.select("tr[aria-current] .col-company_name mark")] == ["0"]
-    assert found.html.select_one("nav.pager [aria-current]").get_text(strip=True) == "2 of 4"
+    result = client.get(link)
+    assert len(marked(result)) == 1
+    assert [mark.get_text() for mark in result.html.select("tr[aria-current] .col-company_name mark")] == ["0"]
+    assert result.html.select_one("nav.pager [aria-current]").get_text(strip=True) == "2 of 4"
 
 
 def test_a_restored_record_is_found_from_the_list_of_the_deleted(client: Client, kind: str) -> None:
@@ -204,7 +212,7 @@ def test_a_restored_record_is_found_from_the_list_of_the_deleted(client: Client,
 
     page = client.post(f"/admin/{kind}/{record_id}/restore", {"list_state": "deleted=1"}).follow()
 
-    assert "Alpha: it is among the live records again." in told(page)
+    assert "Alpha: it is among the live records again." in notice_text(page)
     assert marked(client.get(page.html.find("a", string="Show it in the list")["href"])) == [f"record-{record_id}"]
 
 
@@ -221,8 +229,8 @@ def test_a_record_that_is_gone_again_is_not_searched_for(site: Site, client: Cli
 def test_finding_what_is_not_there_shows_the_list(site: Site, client: Client, kind: str) -> None:
     fill(site, kind, 3)
 
-    for wanted in ("999999", "x", "", "9" * 30, "1&find=2"):
-        page = client.get(f"/admin/{kind}?find={wanted}")
+    for text in ("999999", "x", "", "9" * 30, "1&find=2"):
+        page = client.get(f"/admin/{kind}?find={text}")
         assert (len(page.html.select("tbody tr")), marked(page)) == (3, [])
 
 

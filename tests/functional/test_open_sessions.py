@@ -36,101 +36,101 @@ def listed(client: Client, address: str = OWN) -> dict[str, str]:
 
 
 def own_id(client: Client) -> str:
-    (found,) = [public_id for public_id, text in listed(client).items() if "this one" in text]
-    return found
+    (result,) = [public_id for public_id, text in listed(client).items() if "this one" in text]
+    return result
 
 
 def test_a_person_sees_their_own_sessions_and_which_is_this(site: Site, pat: AdminUser) -> None:
-    here, there = browsers(site, 2)
+    current, other = browsers(site, 2)
     site.client()
 
-    found = listed(here)
+    result = listed(current)
 
-    assert len(found) == 2
-    assert "Firefox on Linux" in found[own_id(here)]
-    assert "192.0.2.0" in found[own_id(here)]
-    assert "192.0.2.1" in found[own_id(there)]
+    assert len(result) == 2
+    assert "Firefox on Linux" in result[own_id(current)]
+    assert "192.0.2.0" in result[own_id(current)]
+    assert "192.0.2.1" in result[own_id(other)]
 
 
 def test_the_page_holds_nothing_that_opens_a_session(site: Site, pat: AdminUser) -> None:
-    here, there = browsers(site, 2)
-    text = here.get(OWN).text
-    assert there.app.cookies[COOKIE] not in text
+    current, other = browsers(site, 2)
+    text = current.get(OWN).text
+    assert other.app.cookies[COOKIE] not in text
     for token_hash in (site.scalar(select(AdminSession.token_hash).offset(i).limit(1)) for i in range(2)):
         assert token_hash not in text
 
 
 def test_one_is_ended_and_the_others_live(site: Site, pat: AdminUser) -> None:
-    here, there, third = browsers(site, 3)
+    current, other, third = browsers(site, 3)
 
-    assert here.post(OWN, {"session": own_id(there)}).status_int == 303
+    assert current.post(OWN, {"session": own_id(other)}).status_int == 303
 
-    assert [is_signed_in(client) for client in (here, there, third)] == [True, False, True]
+    assert [is_signed_in(client) for client in (current, other, third)] == [True, False, True]
     (event,) = site.events("session ended")
     assert (event["name"], event["about"]) == ("pat", "")
 
 
 def test_all_others_are_ended_and_this_one_lives(site: Site, pat: AdminUser) -> None:
-    here, there, third = browsers(site, 3)
+    current, other, third = browsers(site, 3)
     began = site.scalar(select(AdminSession.created_at).where(AdminSession.address == "192.0.2.0"))
 
-    assert here.post(OWN).status_int == 303
+    assert current.post(OWN).status_int == 303
 
-    assert [is_signed_in(client) for client in (here, there, third)] == [True, False, False]
-    assert len(listed(here)) == 1
+    assert [is_signed_in(client) for client in (current, other, third)] == [True, False, False]
+    assert len(listed(current)) == 1
     assert site.scalar(select(AdminSession.created_at)) == began, "the absolute limit goes on"
 
 
 def test_ending_all_others_ends_edit_links(site: Site, pat: AdminUser, kind: str) -> None:
     record_id = site.client().create(kind)
-    (here,) = browsers(site, 1)
-    key = query_of(here.edit_link(kind, record_id))["key"]
-    here.post(OWN)
-    assert query_of(here.edit_link(kind, record_id))["key"] != key
+    (current,) = browsers(site, 1)
+    key = query_of(current.edit_link(kind, record_id))["key"]
+    current.post(OWN)
+    assert query_of(current.edit_link(kind, record_id))["key"] != key
 
 
 def test_ending_this_one_is_signing_out(site: Site, pat: AdminUser) -> None:
-    here, there = browsers(site, 2)
-    answer = here.post(OWN, {"session": own_id(here)})
+    current, other = browsers(site, 2)
+    answer = current.post(OWN, {"session": own_id(current)})
     assert answer.location == "http://localhost/login"
-    assert [is_signed_in(client) for client in (here, there)] == [False, True]
+    assert [is_signed_in(client) for client in (current, other)] == [False, True]
 
 
 @pytest.mark.parametrize("given", ["nope", "0" * 16, "\0", "x" * 5000, "<script>", "é"])
 def test_what_is_no_session_of_theirs_ends_nothing(site: Site, pat: AdminUser, given: str) -> None:
-    here, there = browsers(site, 2)
-    assert here.post(OWN, {"session": given}).status_int == 303
-    assert [is_signed_in(client) for client in (here, there)] == [True, True]
+    current, other = browsers(site, 2)
+    assert current.post(OWN, {"session": given}).status_int == 303
+    assert [is_signed_in(client) for client in (current, other)] == [True, True]
     assert site.events("session ended") == []
 
 
 def test_nobody_ends_the_session_of_somebody_else(site: Site, pat: AdminUser) -> None:
-    (here,) = browsers(site, 1)
+    (current,) = browsers(site, 1)
     for role in Role:
-        site.client(role).post(OWN, {"session": own_id(here)})
+        site.client(role).post(OWN, {"session": own_id(current)})
         site.client(role).post(OWN)
-    assert is_signed_in(here)
+    assert is_signed_in(current)
 
 
 def test_it_needs_a_token_and_a_post(site: Site, pat: AdminUser) -> None:
-    here, there = browsers(site, 2)
-    assert here.post(OWN, {"session": own_id(there)}, X_CSRF_Token="").status_int == 400
-    here.get(f"{OWN}?session={own_id(there)}")
-    assert is_signed_in(there)
+    current, other = browsers(site, 2)
+    assert current.post(OWN, {"session": own_id(other)}, X_CSRF_Token="").status_int == 400
+    current.get(f"{OWN}?session={own_id(other)}")
+    assert is_signed_in(other)
 
 
 def test_sessions_that_are_over_are_not_listed(site: Site, pat: AdminUser) -> None:
-    here, _, _ = browsers(site, 3)
+    current, _, _ = browsers(site, 3)
     with db.transaction(site.engine) as dbsession:
         for address, column in (("192.0.2.1", "seen_at"), ("192.0.2.2", "created_at")):
             then = db.now() - timedelta(hours=13)
             dbsession.execute(update(AdminSession).where(AdminSession.address == address).values({column: then}))
-    assert len(listed(here)) == 1
+    assert len(listed(current)) == 1
 
 
 def test_many_sessions_come_in_pages(site: Site, pat: AdminUser, client: Client) -> None:
     """As of a program that signs in for each of its requests; one's own stands first."""
-    (here,) = browsers(site, 1)
+    (current,) = browsers(site, 1)
     with db.transaction(site.engine) as dbsession:
         since, epoch = db.now() + timedelta(seconds=1), pat.session_epoch
         dbsession.execute(
@@ -140,42 +140,42 @@ def test_many_sessions_come_in_pages(site: Site, pat: AdminUser, client: Client)
                 for n in range(2_000)
             ],
         )
-    for browser, address, number in ((here, OWN, 81), (client, "/admin/users/pat", 81)):
+    for browser, address, number in ((current, OWN, 81), (client, "/admin/users/pat", 81)):
         page = browser.get(address)
         assert len(page.html.select(".sessions li")) == 25
         assert len(page.body) < 100_000
-        found = [listed(browser, f"{address}?page_no={n}") for n in (1, 2, number, number + 1, "9" * 30)]
-        assert [len(ids) for ids in found] == [25, 25, 1, 1, 1]
-        assert not found[0].keys() & found[1].keys()
-        assert found[2] == found[3] == found[4]
-        assert listed(browser, f"{address}?page_no=two") == listed(browser, f"{address}?page_no=0") == found[0]
+        result = [listed(browser, f"{address}?page_no={n}") for n in (1, 2, number, number + 1, "9" * 30)]
+        assert [len(ids) for ids in result] == [25, 25, 1, 1, 1]
+        assert not result[0].keys() & result[1].keys()
+        assert result[2] == result[3] == result[4]
+        assert listed(browser, f"{address}?page_no=two") == listed(browser, f"{address}?page_no=0") == result[0]
         assert browser.get(f"{address}?page_no=2").html.find("nav", class_="pager")
-    assert "this one" in next(iter(listed(here).values()))
+    assert "this one" in next(iter(listed(current).values()))
 
-    here.post(OWN)
-    assert len(listed(here)) == 1
+    current.post(OWN)
+    assert len(listed(current)) == 1
 
 
 # An administrator
 
 
 def test_an_administrator_sees_and_ends_anyones(site: Site, pat: AdminUser, client: Client) -> None:
-    here, there, third = browsers(site, 3)
-    assert set(listed(client, "/admin/users/pat")) == set(listed(here))
+    current, other, third = browsers(site, 3)
+    assert set(listed(client, "/admin/users/pat")) == set(listed(current))
 
-    assert client.post("/admin/users/pat/sessions", {"session": own_id(there)}).status_int == 303
-    assert [is_signed_in(browser) for browser in (here, there, third)] == [True, False, True]
+    assert client.post("/admin/users/pat/sessions", {"session": own_id(other)}).status_int == 303
+    assert [is_signed_in(browser) for browser in (current, other, third)] == [True, False, True]
     assert client.post("/admin/users/pat/sessions").status_int == 303
-    assert [is_signed_in(browser) for browser in (here, there, third)] == [False, False, False]
+    assert [is_signed_in(browser) for browser in (current, other, third)] == [False, False, False]
     assert listed(client, "/admin/users/pat") == {}
     assert [(e["name"], e["about"]) for e in site.events("session ended")] == [("the-administrator", "pat")] * 2
 
 
 def test_only_sessions_of_that_person_are_ended(site: Site, pat: AdminUser, client: Client) -> None:
-    (here,) = browsers(site, 1)
-    client.post("/admin/users/the-editor/sessions", {"session": own_id(here)})
+    (current,) = browsers(site, 1)
+    client.post("/admin/users/the-editor/sessions", {"session": own_id(current)})
     client.post("/admin/users/the-editor/sessions")
-    assert is_signed_in(here)
+    assert is_signed_in(current)
 
 
 @pytest.mark.parametrize("agent", ["", "<script>alert(1)</script>", "x" * 5000, "na\x7fme", "\xff\xfe"])

@@ -1,4 +1,4 @@
-"""Who may do what: every address by every method, for nobody, a viewer, an editor and an administrator."""
+"""Permissions: every URL by every method, without a sign-in and as viewer, editor and administrator."""
 
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -28,6 +28,8 @@ TABLE = [
     ("POST", "/admin/users/the-viewer/sessions", ADMINISTRATORS),
     ("GET", "/admin/security", ADMINISTRATORS),
     ("GET", "/admin/security/csv", ADMINISTRATORS),
+    ("GET", "/admin/activity/csv", EDITORS),
+    ("GET", "/admin/imports", EDITORS),
     ("GET", "/admin/scheduledbus/get-city-scheduled", VIEWERS),
 ]
 for name in kinds():
@@ -35,6 +37,10 @@ for name in kinds():
         ("GET", f"/admin/{name}", VIEWERS),
         ("GET", f"/admin/{name}?ajax=1", VIEWERS),
         ("GET", f"/admin/{name}/create", EDITORS),
+        ("GET", f"/admin/{name}/export", EDITORS),
+        ("GET", f"/admin/{name}/import", EDITORS),
+        ("GET", f"/admin/{name}/export?format=csv", EDITORS),
+        ("POST", f"/admin/{name}/export", EDITORS),
         ("POST", f"/admin/{name}", EDITORS),
         ("GET", f"/admin/{name}/{{id}}", VIEWERS),
         ("GET", f"/admin/{name}/{{id}}/edit?key={{key}}", EDITORS),
@@ -155,7 +161,7 @@ def test_only_the_public_pages_need_no_sign_in(site: Site) -> None:
 
     assert [anonymous.get(page).status_int for page in ("/login", "/healthz", "/readyz")] == [200, 200, 200]
     assert anonymous.get("/nope").status_int == 404
-    assert anonymous.get("/static/app.css").status_int == 200
+    assert anonymous.get("/static/base.css").status_int == 200
 
 
 WAYS_BACK = [

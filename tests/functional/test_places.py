@@ -1,4 +1,4 @@
-"""Where a record is: its airport, found by the code alone, and the cities and states that follow from it."""
+"""The place of a record: its airport, identified by the code alone, and the airport's cities and states."""
 
 import unicodedata
 
@@ -148,6 +148,10 @@ def test_a_transit_city_is_free_text_and_the_cities_are_offered(site: Site, clie
 
     assert page.forms["record"]["city"].value == "Atlantis"
     assert page.html.find("option", value="Queens") is not None
+    assert page.html.find("option", value="Philadelphia") is not None  # 140 km away
+    bus = client.get(client.edit_link("scheduledbus", client.create("scheduledbus")))
+    assert bus.html.find("option", value="Philadelphia") is None
+    assert "Philadelphia" in client.get("/admin/airports/JFK", Accept="application/json").json["further_cities"]
 
 
 def test_a_stored_place_stays_valid_while_the_airport_stays(site: Site, client: Client, kind: str) -> None:
@@ -185,9 +189,9 @@ def test_the_cities_come_once_each_and_alphabetically(client: Client) -> None:
         return "".join(char for char in folded if not unicodedata.combining(char))
 
     for airport in (JFK, HEATHROW, "Zurich (ZRH)", "somewhere (egll)"):
-        found = city_names(client, airport=airport)
-        assert len(found) == len(set(found)) > 10
-        assert [plain(name) for name in found] == sorted(plain(name) for name in found)
+        result = city_names(client, airport=airport)
+        assert len(result) == len(set(result)) > 10
+        assert [plain(name) for name in result] == sorted(plain(name) for name in result)
     assert {"Queens", "Newark", "New York City"} <= set(city_names(client, airport=JFK))
 
 

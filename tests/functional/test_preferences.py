@@ -1,4 +1,4 @@
-"""What a person chooses for themselves: kept, read on the next page, and nothing else can be put there."""
+"""A user's preferences: stored, applied on the next page, and limited to the offered choices."""
 
 import pytest
 
@@ -34,8 +34,8 @@ def test_a_choice_is_kept_and_can_be_taken_back(viewer: Client) -> None:
         ("theme", "<script>"),
         ("page_size", "7"),
         ("shortcuts", "on"),
-        ("hidden.transit", "password"),
-        ("hidden.transit", "company_name;"),
+        ("columns.transit", "password"),
+        ("columns.transit", "company_name;"),
     ],
 )
 def test_there_is_no_other_choice(viewer: Client, name: str, value: str) -> None:
@@ -44,9 +44,10 @@ def test_there_is_no_other_choice(viewer: Client, name: str, value: str) -> None
 
 def test_one_column_stays(site: Site, viewer: Client) -> None:
     columns = site.kinds["transit"].columns
-    assert choose(viewer, **{"hidden.transit": ",".join(columns[1:])}) == 303
-    assert choose(viewer, **{"hidden.transit": ",".join(columns)}) == 422
-    choose(viewer, **{"hidden.transit": ""})
+    assert choose(viewer, **{"columns.transit": ",".join(columns[1:])}) == 303
+    assert choose(viewer, **{"columns.transit": "city,city"}) == 422
+    assert choose(viewer, columns="transit") == 422
+    choose(viewer, **{"columns.transit": ""})
 
 
 def test_the_browser_decides_where_nothing_was_chosen(site: Site) -> None:

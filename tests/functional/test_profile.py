@@ -1,4 +1,4 @@
-"""One's own profile: name, password, preferences, on one page, each with its message."""
+"""The user's profile page: name, password and preferences, each with a message of its own."""
 
 from typing import Any
 
@@ -115,8 +115,8 @@ def test_the_current_password_is_not_guessed_here(site: Site, pat: Client) -> No
     new = {"password": OTHER_PASSWORD, "repeated": OTHER_PASSWORD}
     answers = [pat.post("/admin/profile", {"current": f"wrong {i}", **new}).status_int for i in range(11)]
     assert answers == [422] * 10 + [429]
-    held = pat.post("/admin/profile", {"current": PASSWORD, **new})
-    assert (held.status_int, "Retry-After" in held.headers) == (429, True)
+    response = pat.post("/admin/profile", {"current": PASSWORD, **new})
+    assert (response.status_int, "Retry-After" in response.headers) == (429, True)
     assert is_signed_in(pat)
     assert sign_in(site.anonymous("192.0.2.9")).status_int == 303, "the person themselves, elsewhere, is not held back"
 

@@ -1,4 +1,4 @@
-"""What was deleted can be seen, and comes back."""
+"""Deleted records are listed and can be restored."""
 
 from sqlalchemy import update
 

@@ -18,17 +18,17 @@ def test_a_serialization_failure_is_tried_again_and_makes_one_record(
         if failures:
             raise OperationalError("COMMIT", {}, failures.pop())
 
-    def unlucky(event: RecordCreated) -> None:
+    def fail_once(event: RecordCreated) -> None:
         if at_the_commit:
             event.dbsession.info["tm"].get().addBeforeCommitHook(fail)
         else:
             fail()
 
-    site.registry.registerHandler(unlucky, (RecordCreated,))
+    site.registry.registerHandler(fail_once, (RecordCreated,))
     try:
         answer = client.post(f"/admin/{kind}", {"airport_name": JFK, "company_name": "Alpha"})
     finally:
-        site.registry.unregisterHandler(unlucky, (RecordCreated,))
+        site.registry.unregisterHandler(fail_once, (RecordCreated,))
 
     assert answer.status_int == 303
     assert [row["company_name"] for row in client.rows(kind)] == ["Alpha"]

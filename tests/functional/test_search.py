@@ -1,16 +1,15 @@
 """The search and the filters of the list, by example and against a plain scan of the records."""
 
-import unicodedata
-
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import delete, insert
 
 from groundtransport import db
+from groundtransport import text as service
 from groundtransport.airports import lookup
 from groundtransport.events import Actor
-from groundtransport.records.search import estimates
+from groundtransport.records import telephone
 from groundtransport.records.writer import Writer
 from tests.site import HEATHROW, JFK, Client, Site
 
@@ -82,9 +81,9 @@ EXAMPLES: list[tuple[dict[str, str], str]] = [
 def test_the_list_finds_by_every_word_and_every_filter(client: Client, kind: str) -> None:
     named = {client.create(kind, **ALPHA): "A", client.create(kind, **ZURI): "Z"}
 
-    found = ["".join(sorted(named[row["id"]] for row in client.rows(kind, **query))) for query, _ in EXAMPLES]
+    results = ["".join(sorted(named[row["id"]] for row in client.rows(kind, **query))) for query, _ in EXAMPLES]
 
-    wrong = [(*example, got) for example, got in zip(EXAMPLES, found, strict=True) if example[1] != got]
+    wrong = [(*example, numbers) for example, numbers in zip(EXAMPLES, results, strict=True) if example[1] != numbers]
     assert wrong == []
 
 
@@ -96,11 +95,11 @@ def test_a_repeated_filter_counts_as_none(client: Client, kind: str) -> None:
 
 
 def test_the_phone_filter_looks_in_every_phone(client: Client) -> None:
-    made = [client.create("transit", **{f"company_phone{n}": f"(718) 217-547{n}"}) for n in (1, 2, 3)]
+    record_ids = [client.create("transit", **{f"company_phone{n}": f"(718) 217-547{n}"}) for n in (1, 2, 3)]
 
-    assert [row["id"] for row in client.rows("transit", company_phone="718217547", sort="id")] == made
-    assert [client.rows("transit", company_phone=f"-547{n}")[0]["id"] for n in (1, 2, 3)] == made
-    assert [client.rows("transit", q=f"718217547{n}")[0]["id"] for n in (1, 2, 3)] == made
+    assert [row["id"] for row in client.rows("transit", company_phone="718217547", sort="id")] == record_ids
+    assert [client.rows("transit", company_phone=f"-547{n}")[0]["id"] for n in (1, 2, 3)] == record_ids
+    assert [client.rows("transit", q=f"718217547{n}")[0]["id"] for n in (1, 2, 3)] == record_ids
 
 
 def test_transit_services_are_filtered_by_status(client: Client) -> None:
@@ -108,9 +107,9 @@ def test_transit_services_are_filtered_by_status(client: Client) -> None:
     client.create("transit", company_name="I", status="inactive")
     expected = {"active": "A", "INACTIVE": "I", "Active": "A", "": "AI", "act": "", "%": ""}
 
-    found = {status: [row["company_name"] for row in client.rows("transit", status=status)] for status in expected}
+    results = {status: [row["company_name"] for row in client.rows("transit", status=status)] for status in expected}
 
-    assert {status: "".join(sorted(names)) for status, names in found.items()} == expected
+    assert {status: "".join(sorted(names)) for status, names in results.items()} == expected
 
 
 @pytest.mark.parametrize("text", NOTHING)
@@ -119,13 +118,13 @@ def test_a_search_that_folds_to_nothing_is_the_whole_list(client: Client, kind: 
     by_name = [ids[1], ids[0], ids[2]]
     client.get("/admin")  # the messages of the creations name the records, too
 
-    for asked in ({"q": text, "sort": "company_name"}, {"search[value]": text, "order[0][name]": "company_name"}):
-        answer = client.get(f"/admin/{kind}", {"ajax": "1", **asked})
+    for filters in ({"q": text, "sort": "company_name"}, {"search[value]": text, "order[0][name]": "company_name"}):
+        answer = client.get(f"/admin/{kind}", {"ajax": "1", **filters})
         assert (answer.status_int, [row["id"] for row in answer.json["data"]]) == (200, by_name)
         assert (answer.json["recordsTotal"], answer.json["recordsFiltered"]) == (3, 3)
-    for asked in ({"q": text}, {"company_name": text}, {"q": text, "deleted": "1"}, {"q": text, "view": str(ids[0])}):
+    for filters in ({"q": text}, {"company_name": text}, {"q": text, "deleted": "1"}, {"q": text, "view": str(ids[0])}):
         for sort in ("", "-company_name"):
-            assert client.get(f"/admin/{kind}", {**asked, "sort": sort}).status_int == 200
+            assert client.get(f"/admin/{kind}", {**filters, "sort": sort}).status_int == 200
     page = client.get(f"/admin/{kind}", {"q": text, "sort": "company_name"})
     assert [row["id"] for row in page.html.select("tbody tr")] == [f"record-{record_id}" for record_id in by_name]
 
@@ -144,24 +143,24 @@ def test_html_and_json_find_the_same(client: Client, kind: str) -> None:
 
 
 def test_what_was_searched_a_moment_ago_shows_every_change_since(client: Client, kind: str) -> None:
-    def found(**query: str) -> list[str]:
+    def results(**query: str) -> list[str]:
         return [row["company_name"] for row in client.rows(kind, q="coaches", **{"sort": "company_name", **query})]
 
     ids = {name: client.create(kind, company_name=f"{name} Coaches") for name in ("Alpha", "Beta", "Delta")}
-    assert found() == found() == ["Alpha Coaches", "Beta Coaches", "Delta Coaches"]
-    assert found(sort="-company_name") == found()[::-1]
+    assert results() == results() == ["Alpha Coaches", "Beta Coaches", "Delta Coaches"]
+    assert results(sort="-company_name") == results()[::-1]
 
     ids["Gamma"] = client.create(kind, company_name="Gamma Coaches")
-    assert found() == ["Alpha Coaches", "Beta Coaches", "Delta Coaches", "Gamma Coaches"]
+    assert results() == ["Alpha Coaches", "Beta Coaches", "Delta Coaches", "Gamma Coaches"]
     client.put(f"/admin/{kind}/{ids['Alpha']}", {"airport_name": JFK, "company_name": "Zeta Coaches"})
     client.put(f"/admin/{kind}/{ids['Beta']}", {"airport_name": JFK, "company_name": "Beta Buses"})
-    assert found() == ["Delta Coaches", "Gamma Coaches", "Zeta Coaches"]
+    assert results() == ["Delta Coaches", "Gamma Coaches", "Zeta Coaches"]
     client.delete(f"/admin/{kind}/{ids['Delta']}")
-    assert found() == ["Gamma Coaches", "Zeta Coaches"]
+    assert results() == ["Gamma Coaches", "Zeta Coaches"]
     client.post(f"/admin/{kind}/{ids['Delta']}/restore")
-    assert found() == ["Delta Coaches", "Gamma Coaches", "Zeta Coaches"]
-    assert found(airport_code="LHR") == found(airport_code="LHR") == []
-    assert found(airport_code="JFK") == found()
+    assert results() == ["Delta Coaches", "Gamma Coaches", "Zeta Coaches"]
+    assert results(airport_code="LHR") == results(airport_code="LHR") == []
+    assert results(airport_code="JFK") == results()
 
 
 def test_records_that_came_or_went_by_plain_sql_are_noticed_too(site: Site, client: Client, kind: str) -> None:
@@ -174,20 +173,20 @@ def test_records_that_came_or_went_by_plain_sql_are_noticed_too(site: Site, clie
     assert len(client.rows(kind, q="coaches")) == 2
     with db.transaction(site.engine) as dbsession:
         dbsession.execute(delete(table).where(table.c.id == first))
-    assert [found["id"] for found in client.rows(kind, q="coaches")] == [first + 1]
+    assert [results["id"] for results in client.rows(kind, q="coaches")] == [first + 1]
 
 
 def test_the_pages_of_a_search_are_those_of_one_search(client: Client, kind: str) -> None:
     names = [f"Coaches {number:02}" for number in range(23)]
     for name in names:
         client.create(kind, company_name=name)
-    asked = {"q": "coaches", "sort": "company_name", "length": "10"}
+    filters = {"q": "coaches", "sort": "company_name", "length": "10"}
     for _ in range(2):  # the second time, what matches is known
-        pages = [client.rows(kind, start=start, **asked) for start in ("0", "10", "20", "30")]
+        pages = [client.rows(kind, start=start, **filters) for start in ("0", "10", "20", "30")]
         assert [row["company_name"] for page in pages for row in page] == names
         last = client.rows(kind, q="coaches", sort="company_name", page_size="10", page_no="last")
         assert [row["company_name"] for row in last] == names[20:]
-        answer = client.get(f"/admin/{kind}", {**asked, "ajax": "1", "start": "10", "draw": "1"}).json
+        answer = client.get(f"/admin/{kind}", {**filters, "ajax": "1", "start": "10", "draw": "1"}).json
         assert (answer["recordsTotal"], answer["recordsFiltered"]) == (23, 23)
 
 
@@ -223,35 +222,36 @@ SORTS = ["", "id", "-id", "company_name", "-company_name", "airport_name", "airp
 
 
 def fold(text: str | None) -> str:
-    """Without case, accents and control characters."""
-    text = "".join(" " if unicodedata.category(c) == "Cc" else c for c in text or "")
-    for _ in range(2):
-        text = "".join(c for c in unicodedata.normalize("NFKD", text or "") if not unicodedata.combining(c)).casefold()
-    return text or ""
+    """Fold as the service does; tests/unit/test_text.py tests that."""
+    return service.fold(text or "")
 
 
 def digits(text: str) -> str:
     return "".join(c for c in text if c in "0123456789")
 
 
-def phone_holds(record: dict[str, str | None], wanted: str) -> bool:
-    is_phone = digits(wanted) and set(wanted) <= set("0123456789 ()+-./")
+def phone_holds(record: dict[str, str | None], phone_text: str) -> bool:
+    is_phone = digits(phone_text) and set(phone_text) <= set("0123456789 ()+-./")
     phone = fold(record["company_phone1"])
-    return wanted in phone or bool(is_phone and digits(wanted) in digits(phone))
+    country = "US" if record["airport_name"] == JFK else "GB"
+    spellings = (digits(phone), telephone.comparison_key(phone, country))
+    number = telephone.searched_digits(phone_text)
+    return phone_text in phone or bool(is_phone and any(number in one for one in spellings))
 
 
 def fits(record: dict[str, str | None], name: str, text: str) -> bool:
-    wanted = fold(text).strip()
+    phone_text = fold(text).strip()
     if name == "q":
         return all(
-            phone_holds(record, word) or any(word in fold(record[field]) for field in FIELDS) for word in wanted.split()
+            phone_holds(record, word) or any(word in fold(record[field]) for field in FIELDS)
+            for word in phone_text.split()
         )
     if name == "airport_code":
         # Asked for is what was typed: a code that is none is nobody's.
-        return not text.strip() or fold((record["airport_name"] or "")[-4:-1]) == wanted
+        return not text.strip() or fold((record["airport_name"] or "")[-4:-1]) == phone_text
     if name == "company_phone":
-        return not wanted or phone_holds(record, wanted)
-    return wanted in fold(record[name])
+        return not phone_text or phone_holds(record, phone_text)
+    return phone_text in fold(record[name])
 
 
 TEXTS = sorted({text for record in RECORDS for text in record.values() if text} | {"JFK", "LHR", "zz", "%", "_", "4"})
@@ -267,17 +267,16 @@ def asked_text(draw: st.DrawFn) -> str:
 
 
 @pytest.fixture
-def records(site: Site, kind: str, monkeypatch: pytest.MonkeyPatch) -> dict[int, dict[str, str | None]]:
-    """The records of the scan, by id: as few as they are, they are searched as many would be."""
-    monkeypatch.setattr(estimates, "FEW", 0)
+def records(site: Site, kind: str) -> dict[int, dict[str, str | None]]:
+    """The records of the scan, by id."""
     with db.transaction(site.engine) as dbsession:
         airports = {name: lookup.by_airport_name(dbsession, name) for name in (JFK, HEATHROW)}
         writer = Writer(dbsession, lambda event: None, site.kinds[kind], Actor("test"))
-        found = {}
+        results = {}
         for record in RECORDS:
             airport = airports[record["airport_name"]]
-            found[writer.create({**record, "airport_id": airport.id, "airport_code": airport.code})] = record
-        return found
+            results[writer.create({**record, "airport_id": airport.id, "airport_code": airport.code})] = record
+        return results
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -299,13 +298,13 @@ def test_every_query_finds_what_a_plain_scan_finds(
     client: Client, kind: str, records: dict[int, dict[str, str | None]], query: dict[str, str], sort: str
 ) -> None:
     expected = {
-        record_id for record_id, record in records.items() if all(fits(record, *asked) for asked in query.items())
+        record_id for record_id, record in records.items() if all(fits(record, *filters) for filters in query.items())
     }
 
     answer = client.get(f"/admin/{kind}", {"ajax": "1", "length": "-1", "sort": sort, **query}).json
 
-    found = [row["id"] for row in answer["data"]]
-    assert set(found) == expected
+    results = [row["id"] for row in answer["data"]]
+    assert set(results) == expected
     whole = [row["id"] for row in client.rows(kind, length="-1", sort=sort)]
-    assert found == [record_id for record_id in whole if record_id in expected], "in the order of the whole list"
+    assert results == [record_id for record_id in whole if record_id in expected], "in the order of the whole list"
     assert (answer["recordsTotal"], answer["recordsFiltered"]) == (len(records), len(expected))

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from groundtransport import db
+from groundtransport.audit import protection
 from groundtransport.db import statement_cache
+from groundtransport.indexes import layouts
 from groundtransport.records import maintenance
-from groundtransport.records.search import result_cache
 from groundtransport.server import runner
 from tests.shell import Shell
 from tests.site import Client, Site
@@ -18,7 +19,6 @@ PHONE = "+1 212 555 0142"
 
 def forget(site: Site) -> None:
     """As a restart would."""
-    result_cache.forget(site.engine)
     statement_cache._statements.clear()
 
 
@@ -55,8 +55,8 @@ def test_one_more_filter_is_noticed_and_mended_by_init(
 
     shell = Shell(tmp_path, site.url)
     try:
-        assert "search texts, indexes and counters of transit anew" in shell("init")
-        assert "anew" not in shell("init")
+        assert "transit: 1 search texts renewed." in shell("init")
+        assert "renewed" not in shell("init")
     finally:
         shell.engine.dispose()
     forget(site)
@@ -64,6 +64,35 @@ def test_one_more_filter_is_noticed_and_mended_by_init(
     assert client.get("/readyz").status_int == 200
     for query in ({"q": "212-555-0142"}, {"company_phone": "2125550142"}, {"place": "door"}):
         assert [row["id"] for row in client.rows("transit", **query)] == [one_more_filter], query
+
+
+LAYOUT_BEFORE = '{"choices": [["status", ["active", "inactive"]]], "filters": [["company_name"], ["company_address"], '
+LAYOUT_BEFORE += (
+    '["company_phone1", "company_phone2", "company_phone3"]], "phones": ["company_phone1", "company_phone2", '
+)
+LAYOUT_BEFORE += '"company_phone3"], "version": 1}'
+
+
+def test_texts_of_an_earlier_release_are_folded_anew_by_init(site: Site, client: Client, tmp_path: Path) -> None:
+    record_id = client.create("transit", company_name="Łódź O’Hare")
+    with db.write_engine(site.engine).begin() as connection:  # as the release before stored them
+        layouts.store(connection, "transit", LAYOUT_BEFORE)
+        layouts.store(connection, "admin_activity", "")
+        for table in ("transit", "admin_activity"):
+            with protection.lifted(connection):
+                connection.exec_driver_sql(f"UPDATE {table} SET search_text = replace(search_text, 'lodz', 'łodz')")
+    forget(site)
+    assert client.get("/readyz").status_int == 503
+    shell = Shell(tmp_path, site.url)
+    try:
+        output = shell("init")
+    finally:
+        shell.engine.dispose()
+    assert "transit: 1 search texts renewed." in output
+    assert "activity log rebuilt: 1" in output
+    forget(site)
+    assert [row["id"] for row in client.rows("transit", q="lodz ohare")] == [record_id]
+    assert client.get("/admin/activity?ajax=1&q=lodz").json["recordsFiltered"] == 1
 
 
 def test_a_trigger_that_is_missing_is_made_again_by_init(site: Site, client: Client, kind: str, tmp_path: Path) -> None:
@@ -74,7 +103,7 @@ def test_a_trigger_that_is_missing_is_made_again_by_init(site: Site, client: Cli
     client.create(kind, company_name="Beta")
     shell = Shell(tmp_path, site.url)
     try:
-        assert f"counters of {kind} anew" in shell("init")
+        assert f"counters of {kind} ..." in shell("init")
     finally:
         shell.engine.dispose()
     assert client.get(f"/admin/{kind}?ajax=1").json["recordsTotal"] == 2

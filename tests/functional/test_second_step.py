@@ -210,9 +210,9 @@ def test_wrong_codes_count_as_failed_sign_ins(site: Site, pat: AdminUser, clock:
     sign_in(client)
     answers = [type_code(client, "000000").status_int for _ in range(10)]
     assert answers == [422] * 9 + [429], "the password's try is the first of ten"
-    held = type_code(client, app.code())
-    assert (held.status_int, int(held.headers["Retry-After"]) > 0) == (429, True)
-    assert held.html.find(id="code") is not None
+    response = type_code(client, app.code())
+    assert (response.status_int, int(response.headers["Retry-After"]) > 0) == (429, True)
+    assert response.html.find(id="code") is not None
     assert not is_signed_in(client)
     assert sign_in(client).status_int == 429
     assert {event for event, _ in events(site)} == {"sign-in failed", "sign-in throttled"}

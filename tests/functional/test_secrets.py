@@ -1,4 +1,4 @@
-"""No secret is ever written down: not in a log, an answer or an error, whatever goes wrong."""
+"""No secret is written to a log, a response or an error message."""
 
 import re
 from pathlib import Path
@@ -27,15 +27,15 @@ def test_a_process_log_holds_no_secret_of_its_service_and_of_its_people(site: Si
     server = Server(tmp_path, site.url, "development.ini")  # the one that logs most
     server.start()
     with running(server):
-        said = []
+        messages = []
 
         def send(method: str, address: str, form: dict[str, str], cookie: str) -> str:
-            said.append(
+            messages.append(
                 server.ask(
                     method, address, urlencode(form), Cookie=f"groundtransport={cookie}", **{"Content-Type": FORM}
                 )[1]
             )
-            return said[-1]
+            return messages[-1]
 
         visitor = "v" * 43
         token = token_in(send("GET", "/login", {}, visitor))
@@ -56,7 +56,7 @@ def test_a_process_log_holds_no_secret_of_its_service_and_of_its_people(site: Si
     secrets = [*ENVIRON.values(), PASSWORD, "a wrong password", visitor, cookie, token, "d" * 32, "e" * 64]
     assert [secret for secret in secrets if secret in log] == []
     assert not re.search(r"^2026 ERROR forged line", log, re.MULTILINE)
-    assert [secret for secret in [*ENVIRON.values(), PASSWORD] if any(secret in page for page in said)] == []
+    assert [secret for secret in [*ENVIRON.values(), PASSWORD] if any(secret in page for page in messages)] == []
 
 
 def test_the_database_password_is_in_no_log_no_answer_and_no_message(tmp_path: Path) -> None:
@@ -91,5 +91,5 @@ def test_the_repository_holds_no_secret() -> None:
         "deploy/groundtransport.service",
         "Makefile",
     ):
-        found = re.findall(r"^\s*[\w.]*(?:secret|password)\w*\s*=\s*(\S+)", (root / name).read_text(), re.MULTILINE)
-        assert [value for value in found if not value.startswith("%(here)s/var/")] == [], name
+        result = re.findall(r"^\s*[\w.]*(?:secret|password)\w*\s*=\s*(\S+)", (root / name).read_text(), re.MULTILINE)
+        assert [value for value in result if not value.startswith("%(here)s/var/")] == [], name

@@ -14,7 +14,7 @@ from groundtransport.security_log.events import Entry, Event
 from groundtransport.security_log.log import SecurityLog
 from groundtransport.security_log.models import SecurityEvent
 from groundtransport.signing import make_key
-from tests.functional.test_chain_upkeep import BOTH, FIRST, NEW, SECOND
+from tests.functional.test_audit_maintenance import BOTH, FIRST, NEW, SECOND
 from tests.integrity import at_once
 from tests.shell import Shell
 from tests.site import ENVIRON, app_settings
@@ -28,9 +28,8 @@ def empty(empty_database_url: str) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def shell(empty: Engine, empty_database_url: str, tmp_path: Path) -> Iterator[Shell]:
-    migrations.upgrade(empty)
-    shell = Shell(tmp_path, empty_database_url)
+def shell(migrated_database_url: str, tmp_path: Path) -> Iterator[Shell]:
+    shell = Shell(tmp_path, migrated_database_url)
     yield shell
     shell.engine.dispose()
 

@@ -12,9 +12,9 @@ from sqlalchemy.exc import DBAPIError
 
 from groundtransport import db
 from groundtransport.accounts.models import AdminUser
-from groundtransport.audit import views
 from groundtransport.security import Role
 from groundtransport.security_log import event_chain, log, omitted_events, recording
+from groundtransport.transfer.export import activity
 from tests.functional.people import COOKIE, is_signed_in, sign_in
 from tests.shell import Shell
 from tests.site import PASSWORD, Client, Site
@@ -139,7 +139,7 @@ def test_an_export_is_written(site: Site, client: Client) -> None:
 
     (event,) = site.events()
     assert (event["event"], event["name"]) == ("export", "the-administrator")
-    assert event["details"] == {"what": "activity log", "entries": "1"}
+    assert event["details"] == {"what": "activity log", "format": "csv", "rows": "2"}
 
 
 # Bounds
@@ -215,7 +215,7 @@ def test_a_change_that_was_not_committed_is_no_event(
     def fail(*words: object) -> str:
         raise RuntimeError
 
-    monkeypatch.setattr(views, "as_csv", fail)
+    monkeypatch.setattr(activity, "read_activity", fail)
     assert client.get("/admin/activity/csv").status_int == 500
     assert site.events() == []
 

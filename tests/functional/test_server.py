@@ -1,11 +1,14 @@
 """The server as a process: it ends without losing a request, and what it says itself carries what every answer does."""
 
+import re
+import selectors
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -30,10 +33,10 @@ FORM = "application/x-www-form-urlencoded"
 
 @pytest.fixture(params=["production.ini"])
 def server(request: pytest.FixtureRequest, site: Site, tmp_path: Path) -> Iterator[Server]:
-    found = Server(tmp_path, site.url, request.param)
-    found.start()
-    with running(found):
-        yield found
+    result = Server(tmp_path, site.url, request.param)
+    result.start()
+    with running(result):
+        yield result
 
 
 def creation(server: Server, site: Site) -> bytes:
@@ -107,6 +110,29 @@ def test_a_request_that_waits_for_the_database_is_answered_before_the_end(site: 
     assert records(site) == 1
 
 
+def is_readable(connection: socket.socket) -> bool:
+    """Return True if an answer, or its beginning, has arrived."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(connection, selectors.EVENT_READ)
+        return bool(selector.select(timeout=0))
+
+
+def test_probes_are_answered_while_every_thread_is_busy(site: Site, server: Server) -> None:
+    request = creation(server, site)
+    threads = int(re.search(r"^threads = (\d+)", server.ini.read_text(), re.MULTILINE)[1])
+    with ExitStack() as connections:
+        waiting = [connections.enter_context(server.connect()) for _ in range(threads + 1)]
+        with db.write_engine(site.engine).begin() as connection:
+            connection.exec_driver_sql("UPDATE audit_head SET number = number")  # every save waits for this row
+            for client in waiting:
+                client.sendall(request)
+
+            assert [server.ask("GET", probe)[0] for probe in ("/healthz", "/readyz")] == [200, 200]
+            assert not any(is_readable(client) for client in waiting)
+
+        assert {read_answer(client).status for client in waiting} <= {303, 429, 503}
+
+
 def test_who_never_ends_their_request_does_not_keep_the_server(site: Site, server: Server) -> None:
     with server.connect() as slow:
         slow.sendall(creation(server, site)[:-30])
@@ -131,20 +157,20 @@ def test_who_stands_in_the_door_is_let_in(server: Server) -> None:
 def test_before_the_door_closes_clients_are_sent_elsewhere(site: Site, server: Server) -> None:
     """For ``drain`` seconds: /readyz says so, and no connection is kept that a proxy might write to when it closes."""
     request = creation(server, site)
-    with server.connect() as kept, server.connect() as other:
-        for connection in (kept, other):
+    with server.connect() as first_connection, server.connect() as other:
+        for connection in (first_connection, other):
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             answer = read_answer(connection)
             assert (answer.status, answer.headers["Connection"]) == (200, None)
         server.process.send_signal(signal.SIGTERM)
         while (ready := server.raw(b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")).status == 200:
             pass
-        kept.sendall(request)
-        answer = read_answer(kept)
+        first_connection.sendall(request)
+        answer = read_answer(first_connection)
 
         assert ready.status == 503
         assert (answer.status, answer.headers["Connection"]) == (303, "close")
-        assert kept.recv(1) == b""
+        assert first_connection.recv(1) == b""
         assert other.recv(1) == b""  # when the door is closed
     assert server.process.wait(10) == 0
     assert records(site) == 1
@@ -160,27 +186,27 @@ def test_a_drain_that_is_no_number_of_seconds_stops_the_start(drain: str) -> Non
 
 
 @pytest.fixture(scope="module", params=INIS)
-def standing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def running_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server that the tests below share."""
     folder = tmp_path_factory.mktemp("standing")
     url = f"sqlite:///{folder}/data.sqlite"
     engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
     migrations.upgrade(engine)
     engine.dispose()
-    found = Server(folder, url, request.param)
-    found.start()
-    with running(found):
-        yield found
+    result = Server(folder, url, request.param)
+    result.start()
+    with running(result):
+        yield result
 
 
 def is_plain_and_safe(headers: Any) -> bool:
     """Whether an answer has no banner, and may be neither kept nor framed."""
-    found = {name.lower(): value for name, value in headers.items()}
+    result = {name.lower(): value for name, value in headers.items()}
     return (
-        not {"server", "via", "x-powered-by"} & set(found)
-        and found["cache-control"] == "no-store"
-        and found["x-content-type-options"] == "nosniff"
-        and "frame-ancestors 'none'" in found["content-security-policy"]
+        not {"server", "via", "x-powered-by"} & set(result)
+        and result["cache-control"] == "no-store"
+        and result["x-content-type-options"] == "nosniff"
+        and "frame-ancestors 'none'" in result["content-security-policy"]
     )
 
 
@@ -194,7 +220,7 @@ POST = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         (HEAD + b"X-Long: " + b"x" * 70_000 + b"\r\n\r\n", 431),
         (HEAD + b"X-Many: x\r\n" * 7_000 + b"\r\n", 431),
         (b"GET /" + b"x" * 70_000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 431),
-        (POST + b"Content-Length: 5000000\r\n\r\n", 413),
+        (POST + b"Content-Length: 60000000\r\n\r\n", 413),
         (POST + b"Content-Length: -1\r\n\r\n", 400),
         (POST + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n", 400),
         (POST + b"Content-Length: " + b"1" * 5_000 + b"\r\n\r\n", 400),
@@ -226,21 +252,21 @@ POST = b"POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\n"
     ],
     ids=lambda value: value[:50].decode(errors="replace") if isinstance(value, bytes) else str(value),
 )
-def test_what_is_no_decent_request_is_refused(standing: Server, sent: bytes, status: int) -> None:
+def test_what_is_no_decent_request_is_refused(running_server: Server, sent: bytes, status: int) -> None:
     started = time.monotonic()
-    answer = standing.raw(sent)
+    answer = running_server.raw(sent)
 
     assert answer.status == status
     assert time.monotonic() - started < 5
     assert is_plain_and_safe(answer.headers)
     assert not {b"evil", b"waitress", b"Traceback"} & set(answer.body.split())
-    assert standing.ask("GET", "/healthz")[0] == 200
+    assert running_server.ask("GET", "/healthz")[0] == 200
 
 
-def test_a_body_of_two_lengths_closes_the_connection(standing: Server) -> None:
+def test_a_body_of_two_lengths_closes_the_connection(running_server: Server) -> None:
     """What follows is no second request: a proxy in front may have taken it for a part of the first."""
     two = b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
-    with standing.connect() as connection:
+    with running_server.connect() as connection:
         connection.sendall(POST + two + b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         received = b""
         while piece := connection.recv(65_536):
@@ -251,49 +277,51 @@ def test_a_body_of_two_lengths_closes_the_connection(standing: Server) -> None:
     assert b"Connection: close" in received
 
 
-def test_a_body_over_the_limit_is_refused_with_a_page(standing: Server) -> None:
+def test_a_body_over_the_limit_is_refused_with_a_page(running_server: Server) -> None:
     body = b"username=" + b"x" * (2 * 1024 * 1024)
-    answer = standing.raw(POST + f"Content-Type: {FORM}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+    answer = running_server.raw(POST + f"Content-Type: {FORM}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
 
     assert answer.status == 413
     assert b"<html" in answer.body
 
 
-def test_who_announces_a_body_and_has_none_is_answered(standing: Server) -> None:
+def test_who_announces_a_body_and_has_none_is_answered(running_server: Server) -> None:
     started = time.monotonic()
 
-    assert standing.raw(HEAD + b"Expect: 100-continue\r\n\r\n").status == 200
+    assert running_server.raw(HEAD + b"Expect: 100-continue\r\n\r\n").status == 200
     assert time.monotonic() - started < 5
 
 
-@pytest.mark.parametrize("said", [b'For: 1.2.3.4, "x', b"Proto: gopher", b"Proto: https, http"])
-def test_a_proxys_word_that_makes_no_sense_is_refused_as_all_else_is(standing: Server, said: bytes) -> None:
-    answer = standing.raw(HEAD + b"X-Forwarded-" + said + b"\r\n\r\n")
+@pytest.mark.parametrize("header", [b'For: 1.2.3.4, "x', b"Proto: gopher", b"Proto: https, http"])
+def test_a_proxys_word_that_makes_no_sense_is_refused_as_all_else_is(running_server: Server, header: bytes) -> None:
+    answer = running_server.raw(HEAD + b"X-Forwarded-" + header + b"\r\n\r\n")
 
-    assert answer.status == (400 if standing.ini.name == "production.ini" else 200)
+    assert answer.status == (400 if running_server.ini.name == "production.ini" else 200)
     assert is_plain_and_safe(answer.headers)
 
 
-def test_a_hundred_and_fifty_slow_connections_leave_room_for_others(standing: Server) -> None:
-    slow = [standing.connect() for _ in range(150)]
+def test_a_hundred_and_fifty_slow_connections_leave_room_for_others(running_server: Server) -> None:
+    slow = [running_server.connect() for _ in range(150)]
     for connection in slow:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow:")
 
-    assert standing.ask("GET", "/login")[0] == 200
+    assert running_server.ask("GET", "/login")[0] == 200
     for connection in slow:
         connection.close()
 
 
-def test_forwarded_headers_are_believed_of_the_configured_proxy_alone(standing: Server) -> None:
-    said = b"X-Forwarded-Proto: https\r\nX-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Host: evil.example\r\n"
-    request = b"GET /admin HTTP/1.1\r\nHost: 127.0.0.1\r\n" + said + b"Forwarded: proto=https;host=evil.example\r\n\r\n"
+def test_forwarded_headers_are_believed_of_the_configured_proxy_alone(running_server: Server) -> None:
+    header = b"X-Forwarded-Proto: https\r\nX-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Host: evil.example\r\n"
+    request = (
+        b"GET /admin HTTP/1.1\r\nHost: 127.0.0.1\r\n" + header + b"Forwarded: proto=https;host=evil.example\r\n\r\n"
+    )
 
-    by_proxy = standing.raw(request)
-    with socket.create_connection(("127.0.0.1", standing.port), 15, ("127.0.0.2", 0)) as stranger:
+    by_proxy = running_server.raw(request)
+    with socket.create_connection(("127.0.0.1", running_server.port), 15, ("127.0.0.2", 0)) as stranger:
         stranger.sendall(request)
         by_stranger = read_answer(stranger)
 
-    has_proxy = standing.ini.name == "production.ini"
+    has_proxy = running_server.ini.name == "production.ini"
     assert by_proxy.headers["Location"].startswith("https://127.0.0.1/login" if has_proxy else "http://127.0.0.1/login")
     assert ("Strict-Transport-Security" in by_proxy.headers) is has_proxy
     assert by_stranger.headers["Location"].startswith("http://127.0.0.1/login")
@@ -308,25 +336,25 @@ def refused_start(folder: Path, url: str, listen: str) -> str:
     server = Server(folder, url)
     server.ini.write_text(server.ini.read_text().replace(f"127.0.0.1:{server.port}", listen))
     words = [sys.executable, "-W", "ignore", "-m", "pyramid.scripts.pserve", str(server.ini)]
-    done = subprocess.run(words, env=server.environ, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1
-    assert "Serving on" not in done.stdout
-    assert "Traceback" not in done.stdout + done.stderr
-    return done.stderr.partition("\n")[2]  # after pserve's own "Starting server in PID ..."
+    command = subprocess.run(words, env=server.environ, capture_output=True, text=True, timeout=60)
+    assert command.returncode == 1
+    assert "Serving on" not in command.stdout
+    assert "Traceback" not in command.stdout + command.stderr
+    return command.stderr.partition("\n")[2]  # after pserve's own "Starting server in PID ..."
 
 
 @pytest.mark.parametrize("port", ["99999", "65536", "0", "-1", "abc", "", "1" * 5000])
 def test_a_port_that_is_none_is_named(tmp_path: Path, port: str) -> None:
-    said = refused_start(tmp_path, f"sqlite:///{tmp_path}/data.sqlite", f"127.0.0.1:{port}")
-    assert said == f"Cannot listen on 127.0.0.1:{port}: a port is a number from 1 to 65535.\n"
+    header = refused_start(tmp_path, f"sqlite:///{tmp_path}/data.sqlite", f"127.0.0.1:{port}")
+    assert header == f"Cannot listen on 127.0.0.1:{port}: a port is a number from 1 to 65535.\n"
 
 
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         where = f"127.0.0.1:{taken.getsockname()[1]}"
-        said = refused_start(tmp_path, f"sqlite:///{tmp_path}/data.sqlite", where)
-    assert said.startswith(f"Cannot listen on {where}: another program uses that port")
-    assert len(said.splitlines()) == 1
+        header = refused_start(tmp_path, f"sqlite:///{tmp_path}/data.sqlite", where)
+    assert header.startswith(f"Cannot listen on {where}: another program uses that port")
+    assert len(header.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -334,11 +362,11 @@ def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     [("192.0.2.1:6543", "does not have that address"), ("127.0.0.1:6543\nthread = 8", "Unknown adjustment")],
 )
 def test_another_bad_setting_of_the_server_is_named(tmp_path: Path, listen: str, reason: str) -> None:
-    said = refused_start(tmp_path, f"sqlite:///{tmp_path}/data.sqlite", listen)
-    assert reason in said
-    assert len(said.splitlines()) == 1
+    header = refused_start(tmp_path, f"sqlite:///{tmp_path}/data.sqlite", listen)
+    assert reason in header
+    assert len(header.splitlines()) == 1
 
 
 def test_serving_is_said_when_it_serves(server: Server) -> None:
-    said = f"Serving on http://127.0.0.1:{server.port}, until Ctrl+C or SIGTERM\n"
-    assert said in server.log.read_text()
+    header = f"Serving on http://127.0.0.1:{server.port}, until Ctrl+C or SIGTERM\n"
+    assert header in server.log.read_text()

@@ -75,14 +75,14 @@ def test_a_cookie_of_ours_stays_until_the_sign_in(site: Site, pat: AdminUser) ->
 def test_signing_out_kills_the_cookie_for_good(site: Site, pat: AdminUser) -> None:
     client = site.anonymous()
     sign_in(client)
-    thief = with_cookie(site, client.app.cookies[COOKIE])
-    assert is_signed_in(thief)
+    other_client = with_cookie(site, client.app.cookies[COOKIE])
+    assert is_signed_in(other_client)
 
     answer = client.post("/logout")
 
     assert answer.status_int == 303
     assert COOKIE not in client.app.cookies
-    assert not is_signed_in(thief)
+    assert not is_signed_in(other_client)
 
 
 def test_signing_out_ends_this_session_alone(site: Site, pat: AdminUser) -> None:
@@ -179,25 +179,25 @@ def test_only_a_hash_of_the_cookie_is_stored(site: Site, pat: AdminUser) -> None
 
 def test_only_what_must_last_waits_for_the_disk(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """A message may be lost in a power cut; a sign-in, a sign-out and a record may not."""
-    asked: list[bool] = []
+    transactions: list[bool] = []
 
-    def told(connection: Any) -> None:
+    def count_transaction(connection: Any) -> None:
         options = options_of(connection)
         if options.begin == "IMMEDIATE":
-            asked.append(options.durable)
+            transactions.append(options.durable)
 
-    event.listen(site.engine, "begin", told)
+    event.listen(site.engine, "begin", count_transaction)
     try:
         client = site.client(Role.EDITOR)
-        asked.clear()
+        transactions.clear()
         client.create("transit", company_name="Alpha")
-        assert asked == [True], "the record, and its message with it"
-        asked.clear()
+        assert transactions == [True], "the record, and its message with it"
+        transactions.clear()
         client.get("/admin")  # takes the message away
-        assert asked == [False]
-        asked.clear()
+        assert transactions == [False]
+        transactions.clear()
         client.post("/logout")
-        assert asked
-        assert all(asked)
+        assert transactions
+        assert all(transactions)
     finally:
-        event.remove(site.engine, "begin", told)
+        event.remove(site.engine, "begin", count_transaction)

@@ -59,6 +59,21 @@ def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path, migrate
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755, "the folder may hold more than ours"
 
 
+def test_the_write_ahead_log_shrinks_after_a_large_transaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "WAL_MAX", 1_000_000)
+    engine = make(tmp_path / "data.sqlite")
+    log = tmp_path / "data.sqlite-wal"
+    sizes = []
+    for size in (10_000_000, 10, 10):
+        with db.write_engine(engine).begin() as connection:
+            connection.execute(text("CREATE TABLE IF NOT EXISTS a (b)"))
+            connection.execute(text(f"INSERT INTO a VALUES (zeroblob({size}))"))
+        sizes.append(log.stat().st_size)
+    engine.dispose()
+    assert sizes[0] > 10_000_000
+    assert sizes[-1] <= sqlite.WAL_MAX
+
+
 def root_page(file: Path) -> int:
     """Return the number of the page that the people's table begins with."""
     engine = make(file)
@@ -99,14 +114,14 @@ def test_readyz_notices_a_damaged_file(tmp_path: Path, migrated: Path) -> None:
         "end is missing": lambda file: cut(file, migrated.stat().st_size // 2),
         "all but a page is missing": lambda file: cut(file, PAGE),
     }
-    found = {}
+    result = {}
     for name, damage in damages.items():
         file = tmp_path / f"{name}.sqlite"
         shutil.copy(migrated, file)
         damage(file)
-        found[name] = ready(file)
+        result[name] = ready(file)
 
-    assert found == {name: 200 if name == "none" else 503 for name in damages}
+    assert result == {name: 200 if name == "none" else 503 for name in damages}
 
 
 def test_a_damage_that_a_request_met_is_remembered(tmp_path: Path, migrated: Path) -> None:

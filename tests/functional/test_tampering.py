@@ -1,7 +1,7 @@
 """Each edit that docs/audit.md lists, made by SQL as the database's owner, is found by the command that it names."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,9 +9,10 @@ import pytest
 
 from groundtransport.accounts.models import AdminUser
 from groundtransport.security_log.models import SecurityEvent, SecurityHead
-from tests.conftest import DATABASES, new_database
+from tests.databases import DATABASES, filled_database
 from tests.functional.auditing import ZOE, Log, changing, doing
-from tests.functional.test_chain import CLOSED, COPY, GONE, MARK, POSITIVE, SPREAD, SWAPPED
+from tests.functional.test_audit_chain import CLOSED, COPY, GONE, MARK, POSITIVE, SPREAD, SWAPPED
+from tests.shell import fill_with_some_places
 from tests.site import PASSWORD
 
 pytestmark = pytest.mark.slow
@@ -77,6 +78,7 @@ EDITS = {
     "a record's airport changed": record(3, "airport_code = 'LHR'", "airport_code is 'LHR'"),
     "a record's `created_at` changed": record(3, f"created_at = {EARLY}", "created_at is 2020-01-01"),
     "a record's `updated_at` changed": record(1, f"updated_at = {EARLY}", "updated_at is 2020-01-01"),
+    "a record's `verified_at` or `verified_by` changed": record(3, "verified_by = 'nobody'", "verified_by is 'nobody'"),
     "a record's version changed": record(3, "version = 2"),
     "a record marked as deleted": record(3, f"deleted_at = {EARLY}"),
     "a deleted record brought back": record(4, "deleted_at = NULL, deleted_by = NULL"),
@@ -145,12 +147,9 @@ EDITS = {
 
 
 @pytest.fixture(scope="module", params=DATABASES)
-def log(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, small_templates: Callable[..., str]
-) -> Iterator[Log]:
+def log(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Log]:
     """Four records, of which one was changed, one deleted and restored, one deleted; and four security events."""
-    template = small_templates(request.param, request, tmp_path_factory)
-    with new_database(request.param, request, tmp_path_factory, "groundtransport_tampering", template) as url:
+    with filled_database(request.param, request, "groundtransport_tampering", fill_with_some_places) as url:
         log = Log(tmp_path_factory.mktemp("tampering"), url)
         numbers = [log.create(f"Line {number}")[0] for number in (1, 2, 3)]
         log.write(changing(numbers[0], company_name="Line 5"))
@@ -166,8 +165,8 @@ def log(
 
 
 def command(log: Log, words: str, *, fails: bool) -> str:
-    kept = str(log.shell.folder / "kept.log")
-    return log.shell(*(kept if word == "LOG" else word for word in words.split()), fails=fails)
+    log_file = str(log.shell.folder / "kept.log")
+    return log.shell(*(log_file if word == "LOG" else word for word in words.split()), fails=fails)
 
 
 @pytest.mark.parametrize("name", EDITS)

@@ -1,4 +1,4 @@
-"""Guessing passwords: how many tries there are, for whom they count, and what they leave alone."""
+"""The sign-in throttle: the number of attempts, by which keys they are counted, and which users stay unaffected."""
 
 import threading
 from datetime import timedelta
@@ -15,7 +15,7 @@ from groundtransport.accounts.models import AdminUser, SignInTry
 from groundtransport.accounts.sign_in import throttle
 from groundtransport.security import Role
 from tests.functional.people import is_signed_in, sign_in
-from tests.site import PASSWORD, Client, Site
+from tests.site import PASSWORD, PATIENT, Client, Site
 
 HERE, THERE = "192.0.2.1", "198.51.100.7"
 BROWSER = "groundtransport-browser"
@@ -316,14 +316,15 @@ def test_right_passwords_at_once_wait_for_each_other_and_are_all_let_in(
 ) -> None:
     """More than the limit lets be checked at a time: who is one too many has done nothing wrong."""
     monkeypatch.setitem(throttle.LIMITS, "pair", 3)
-    monkeypatch.setattr(throttle, "PATIENCE", 60)
+    monkeypatch.setattr(throttle, "TIMEOUT", 60)
 
-    assert at_once(site, [("pat", HERE)] * 12) == [303] * 12
+    with site.again(**PATIENT) as patient:
+        assert at_once(patient, [("pat", HERE)] * 12) == [303] * 12
     assert site.count(SignInTry) == 0
 
 
 def test_who_waits_too_long_is_told_to_come_again(site: Site, pat: AdminUser, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(throttle, "PATIENCE", 0)
+    monkeypatch.setattr(throttle, "TIMEOUT", 0)
     fail(site, 10)
     with db.transaction(site.engine) as dbsession:
         dbsession.execute(update(SignInTry).values(is_decided=False))
@@ -408,7 +409,7 @@ def test_it_hashes_once_for_whoever_it_is(site: Site, pat: AdminUser, hashed: li
     with db.transaction(site.engine) as dbsession:
         users.disable(dbsession, users.add(dbsession, "gone", Role.EDITOR, PASSWORD, one_time=False))
     sign_in(site.anonymous(), "warm", "up")
-    found = []
+    result = []
     cases = [
         ("pat", PASSWORD),
         ("pat", "wrong"),
@@ -421,9 +422,9 @@ def test_it_hashes_once_for_whoever_it_is(site: Site, pat: AdminUser, hashed: li
         client = known(site) if known_browser else site.anonymous()
         hashed.clear()
         sign_in(client, name, password)
-        found.append(len(hashed))
+        result.append(len(hashed))
 
-    assert found == [1] * len(cases)
+    assert result == [1] * len(cases)
 
 
 def test_an_outdated_hash_is_renewed_by_a_sign_in(site: Site, pat: AdminUser) -> None:

@@ -101,7 +101,7 @@ def test_what_is_no_record_leaves_nothing(site: Site, client: Client, kind: str,
 def careless(whole_site: Site) -> Iterator[Site]:
     """The application with a careless view more: it writes a record, and then answers with what it is told."""
     from groundtransport.kinds import kinds
-    from groundtransport.records.edit import views
+    from groundtransport.records.edit import create_views
     from groundtransport.web.actor import actor_of
 
     whole_site.clean()
@@ -114,7 +114,7 @@ def careless(whole_site: Site) -> Iterator[Site]:
         return Response(status=int(self.request.POST["status"]))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(views.CreateViews, "create", create)
+        patch.setattr(create_views.CreateViews, "create", create)
         yield whole_site
 
 

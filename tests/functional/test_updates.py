@@ -1,4 +1,4 @@
-"""Changing a record: the edit form, what PUT means, the version, and the list's state that travels along."""
+"""Updating a record: the edit form, the meaning of PUT, the version, and the list's state in the form."""
 
 from typing import Any
 
@@ -113,7 +113,7 @@ def test_another_airport_changes_what_is_derived_from_it(site: Site, client: Cli
     assert (row["airport_name"], row["airport_code"]) == (HEATHROW, "LHR")
     assert row["airport_id"] != before
     assert client.rows(kind, airport_code="JFK") == []
-    assert [found["id"] for found in client.rows(kind, airport_code="LHR")] == [record_id]
+    assert [result["id"] for result in client.rows(kind, airport_code="LHR")] == [record_id]
 
 
 def test_a_save_that_changes_nothing_is_no_update(site: Site, client: Client, kind: str) -> None:

@@ -1,4 +1,4 @@
-"""/admin/users: people's accounts, in the hands of administrators."""
+"""``/admin/users``: administrators manage the accounts."""
 
 import threading
 from typing import Any
@@ -44,7 +44,7 @@ def shown_password(answer: Any) -> str:
 
 
 def alert(answer: Any) -> str:
-    return " ".join(found.get_text(" ", strip=True) for found in answer.html.find_all(role="alert"))
+    return " ".join(result.get_text(" ", strip=True) for result in answer.html.find_all(role="alert"))
 
 
 # Who may
@@ -127,14 +127,14 @@ def test_a_new_person_gets_a_password_that_is_shown_once(site: Site, client: Cli
 
 
 def test_the_password_is_stored_nowhere(site: Site, client: Client, pat: AdminUser) -> None:
-    made = [shown_password(client.post("/admin/users", {"name": "anna", "role": "viewer"}))]
-    made.append(shown_password(client.post(f"{PAT}/password")))
+    shown = [shown_password(client.post("/admin/users", {"name": "anna", "role": "viewer"}))]
+    shown.append(shown_password(client.post(f"{PAT}/password")))
     with site.engine.connect() as connection:
         for table in db.Base.metadata.sorted_tables:
             if table.name in ("airport", "city"):
                 continue
             text = str(connection.execute(select(table)).all())
-            assert not [password for password in made if password in text], table.name
+            assert not [password for password in shown if password in text], table.name
 
 
 NAMES = [

@@ -1,4 +1,4 @@
-"""A record's versions: undone, compared, brought back; always a new change and never an overwriting."""
+"""Versions of a record: undo, comparison, restoring; each restoring is a new change."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

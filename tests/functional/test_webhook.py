@@ -47,7 +47,7 @@ class Receiver:
     """A real one, on a port of its own. ``answer`` is called for each message and returns the status."""
 
     def __init__(self) -> None:
-        self.got: list[Message] = []
+        self.received: list[Message] = []
         self.answer: Callable[[Message], int] = lambda message: 204
         self.port = 0
         self.start()
@@ -60,7 +60,7 @@ class Receiver:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 message = Message({name.lower(): value for name, value in self.headers.items()}, body)
-                receiver.got.append(message)
+                receiver.received.append(message)
                 self.send_response(receiver.answer(message))
                 self.send_header("Location", f"http://127.0.0.1:{receiver.port}/elsewhere")
                 self.send_header("Content-Length", "0")
@@ -84,7 +84,7 @@ class Receiver:
 
     def texts(self) -> list[str]:
         """Return what came, in order: which action made which name."""
-        return [f"{message.data['action']} {message.data['label']}" for message in self.got]
+        return [f"{message.data['action']} {message.data['label']}" for message in self.received]
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture(scope="module")
-def hooked(whole_site: Site) -> Iterator[Site]:
+def webhook_site(whole_site: Site) -> Iterator[Site]:
     """The application on the same database, with the plug-in on."""
     site = copy(whole_site)
     webhook.METADATA.create_all(db.write_engine(whole_site.engine))
@@ -107,11 +107,11 @@ def hooked(whole_site: Site) -> Iterator[Site]:
 
 
 @pytest.fixture
-def site(hooked: Site) -> Site:
-    hooked.clean()
-    with db.transaction(hooked.engine) as dbsession:
+def site(webhook_site: Site) -> Site:
+    webhook_site.clean()
+    with db.transaction(webhook_site.engine) as dbsession:
         dbsession.execute(delete(webhook.OUTBOX))
-    return hooked
+    return webhook_site
 
 
 @pytest.fixture
@@ -150,25 +150,25 @@ def test_every_change_is_one_signed_message(site: Site, client: Client, kind: st
     rename(client, kind, record_id, "Beta")  # changes nothing
     client.delete(f"/admin/{kind}/{record_id}")
     client.post(f"/admin/{kind}/{record_id}/restore")
-    assert receiver.got == []  # the sender alone talks to the world
+    assert receiver.received == []  # the sender alone talks to the world
     send(site, receiver)
     send(site, receiver)
 
-    found = [(message.data["action"], message.data["version"]) for message in receiver.got]
-    assert found == [(entry["action"], entry["version"]) for entry in site.entries()]
-    assert [action for action, _ in found] == ["create", "update", "delete", "restore"]
-    for message in receiver.got:
+    result = [(message.data["action"], message.data["version"]) for message in receiver.received]
+    assert result == [(entry["action"], entry["version"]) for entry in site.entries()]
+    assert [action for action, _ in result] == ["create", "update", "delete", "restore"]
+    for message in receiver.received:
         signature = hmac.new(SECRET.encode(), message.body, hashlib.sha256).hexdigest()
         assert message.headers["x-webhook-signature"] == f"sha256={signature}"
         assert message.headers["x-webhook-id"] == message.data["id"]
         assert message.headers["content-type"] == "application/json"
         assert (message.data["kind"], message.data["record_id"]) == (kind, record_id)
         assert set(message.data) == {"id", "at", "action", "kind", "record_id", "label", "version", "changes"}
-    created, updated, deleted, _ = (message.data["changes"] for message in receiver.got)
+    created, updated, deleted, _ = (message.data["changes"] for message in receiver.received)
     assert created["company_name"] == {"before": None, "after": "Zürich “Alpha”"}
     assert updated == {"company_name": {"before": "Zürich “Alpha”", "after": "Beta"}}
     assert deleted["airport_code"] == {"before": "JFK", "after": None}
-    assert len({message.data["id"] for message in receiver.got}) == 4
+    assert len({message.data["id"] for message in receiver.received}) == 4
     assert all(row.sent_at and row.attempts == 1 for row in outbox(site))
 
 
@@ -180,7 +180,7 @@ def test_a_purge_is_a_message_too(site: Site, client: Client, kind: str, receive
         Writer(dbsession, site.registry.notify, site.kinds[kind], Actor("me (command line)")).purge(record)
     send(site, receiver)
     assert receiver.texts() == ["create Alpha", "delete Alpha", "purge Alpha"]
-    assert receiver.got[-1].data["changes"]["company_name"] == {"before": "Alpha", "after": None}
+    assert receiver.received[-1].data["changes"]["company_name"] == {"before": "Alpha", "after": None}
 
 
 # What is not
@@ -192,10 +192,10 @@ def test_a_refused_write_makes_no_message(site: Site, client: Client, kind: str)
 
 
 def test_a_change_that_is_undone_makes_no_message(site: Site, client: Client, kind: str, receiver: Receiver) -> None:
-    kept: list[int | None] = []
+    last_ids: list[int | None] = []
 
     def fail(event: RecordChanged) -> None:
-        kept.append(event.dbsession.scalar(select(func.count()).select_from(webhook.OUTBOX)))
+        last_ids.append(event.dbsession.scalar(select(func.count()).select_from(webhook.OUTBOX)))
         raise RuntimeError("a later subscriber fails")
 
     site.registry.registerHandler(fail, (RecordChanged,))
@@ -204,8 +204,8 @@ def test_a_change_that_is_undone_makes_no_message(site: Site, client: Client, ki
     finally:
         site.registry.unregisterHandler(fail, (RecordChanged,))
     send(site, receiver)
-    assert kept == [1]  # it was there, and went with the change
-    assert outbox(site) == receiver.got == []
+    assert last_ids == [1]  # it was there, and went with the change
+    assert outbox(site) == receiver.received == []
 
 
 def test_a_message_that_cannot_be_kept_undoes_the_change(
@@ -233,7 +233,7 @@ def test_what_is_not_taken_is_kept_and_sent_again_in_order(
     assert [(row.attempts, row.sent_at is None) for row in outbox(site)] == [(1, True), (0, True), (1, False)]
     assert outbox(site)[0].last_error == f"The receiver answered {status}"
     send(site, receiver)  # not due yet
-    assert len(receiver.got) == 2
+    assert len(receiver.received) == 2
     later(seconds=6)
     send(site, receiver)
     later(seconds=6)
@@ -245,8 +245,10 @@ def test_what_is_not_taken_is_kept_and_sent_again_in_order(
     send(site, receiver)
     send(site, receiver)
     assert receiver.texts()[3:] == ["create Alpha", "update Beta"]
-    assert len({message.data["id"] for message in receiver.got}) == 3  # a repeat has the id of the first
-    assert {message.body for message in receiver.got if message.data["label"] == "Alpha"} == {receiver.got[0].body}
+    assert len({message.data["id"] for message in receiver.received}) == 3  # a repeat has the id of the first
+    assert {message.body for message in receiver.received if message.data["label"] == "Alpha"} == {
+        receiver.received[0].body
+    }
     assert all(row.sent_at and row.last_error is None for row in outbox(site))
 
 
@@ -339,8 +341,8 @@ def test_a_sender_that_is_killed_before_it_marks_sends_the_same_message_again(
     later(minutes=1, seconds=1)
     send(site, receiver)
     assert receiver.texts() == ["create Alpha", "create Alpha", "update Beta"]
-    assert receiver.got[0].body == receiver.got[1].body
-    assert receiver.got[0].headers["x-webhook-id"] == receiver.got[1].headers["x-webhook-id"]
+    assert receiver.received[0].body == receiver.received[1].body
+    assert receiver.received[0].headers["x-webhook-id"] == receiver.received[1].headers["x-webhook-id"]
 
 
 def test_a_sender_that_was_held_up_puts_nothing_back(
@@ -368,15 +370,15 @@ def test_several_senders_share_the_work_and_keep_the_order(
         while any(row.sent_at is None for row in outbox(site)):
             send(site, receiver)
 
-    receiver.answer = lambda message: time.sleep(0.01) or 200  # type: ignore[func-returns-value]  # None, so 200
+    receiver.answer = lambda message: time.sleep(0.01) or 200  # sleep returns None
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(receiver.got) == 16
+    assert len(receiver.received) == 16
     for record_id in records:
-        versions = [message.data["version"] for message in receiver.got if message.data["record_id"] == record_id]
+        versions = [message.data["version"] for message in receiver.received if message.data["record_id"] == record_id]
         assert versions == [1, 2, 3, 4]
 
 
@@ -392,31 +394,31 @@ def run(ini: Path, *words: str, **environ: str) -> subprocess.CompletedProcess[s
 
 
 def test_from_the_table_to_the_first_message_by_the_command(
-    hooked: Site, kind: str, receiver: Receiver, tmp_path: Path
+    webhook_site: Site, kind: str, receiver: Receiver, tmp_path: Path
 ) -> None:
     ini = tmp_path / "site.ini"
-    url = make_url(hooked.url).render_as_string(hide_password=False).replace("%", "%%")
+    url = make_url(webhook_site.url).render_as_string(hide_password=False).replace("%", "%%")
     ini.write_text(
         f"[app:main]\nuse = egg:groundtransport\nsqlalchemy.url = {url}\ngroundtransport.hosts = localhost\n"
     )
-    webhook.METADATA.drop_all(db.write_engine(hooked.engine))
+    webhook.METADATA.drop_all(db.write_engine(webhook_site.engine))
     try:
         with pytest.raises(SettingsError, match=r"webhook_outbox is missing: run .* setup"):
-            hooked.registry.notify(ApplicationCreated(hooked.wsgi))  # as every start does
+            webhook_site.registry.notify(ApplicationCreated(webhook_site.wsgi))  # as every start does
     finally:
         first, second = run(ini, "setup"), run(ini, "setup")
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
 
-    hooked.clean()
-    hooked.client().create(kind, company_name="Alpha")
-    away = run(ini, "send", "--once")
-    assert (away.returncode, receiver.got) == (1, [])
-    assert "GROUNDTRANSPORT_WEBHOOK_URL" in away.stderr
+    webhook_site.clean()
+    webhook_site.client().create(kind, company_name="Alpha")
+    failed = run(ini, "send", "--once")
+    assert (failed.returncode, receiver.received) == (1, [])
+    assert "GROUNDTRANSPORT_WEBHOOK_URL" in failed.stderr
     environ = {"GROUNDTRANSPORT_WEBHOOK_URL": receiver.url, "GROUNDTRANSPORT_WEBHOOK_SECRET": SECRET}
-    sent = run(ini, "send", "--once", **environ)
-    assert sent.returncode == 0, sent.stderr
+    succeeded = run(ini, "send", "--once", **environ)
+    assert succeeded.returncode == 0, succeeded.stderr
     assert receiver.texts() == ["create Alpha"]
-    assert SECRET not in sent.stderr
+    assert SECRET not in succeeded.stderr
 
 
 @pytest.mark.parametrize(

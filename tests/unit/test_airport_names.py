@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundtransport.airports.loading import airport_values
 from groundtransport.airports.models import AIRPORT_NAME_MAX, Airport
 from groundtransport.airports.names import bracketed, code_of
+from groundtransport.airports.source import airport_values
 
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]))
 CODES = st.text(string.ascii_letters, min_size=3, max_size=3)

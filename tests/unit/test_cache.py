@@ -1,4 +1,4 @@
-"""What was found a moment ago."""
+"""The TTL cache."""
 
 import pytest
 from sqlalchemy import create_engine
@@ -11,26 +11,26 @@ def test_it_is_kept_for_a_while_and_for_its_own_database(monkeypatch: pytest.Mon
     clock = 100.0
     monkeypatch.setattr(cache.time, "monotonic", lambda: clock)
     one, other = create_engine("sqlite://"), create_engine("sqlite://")
-    found: TTLCache[str] = TTLCache(seconds=60)
+    result: TTLCache[str] = TTLCache(seconds=60)
 
-    found.put(one, "cities", "Newark")
-    assert found.get(one, "cities") == "Newark"
-    assert found.get(one.execution_options(isolation_level="AUTOCOMMIT"), "cities") == "Newark"
-    assert found.get(one, "others") is None
-    assert found.get(other, "cities") is None
+    result.put(one, "cities", "Newark")
+    assert result.get(one, "cities") == "Newark"
+    assert result.get(one.execution_options(isolation_level="AUTOCOMMIT"), "cities") == "Newark"
+    assert result.get(one, "others") is None
+    assert result.get(other, "cities") is None
 
     clock += 60
-    assert found.get(one, "cities") is None
+    assert result.get(one, "cities") is None
 
-    found.put(one, "cities", "Newark")
-    found.put(other, "cities", "Hayes")
-    found.forget(one)
-    assert (found.get(one, "cities"), found.get(other, "cities")) == (None, "Hayes")
+    result.put(one, "cities", "Newark")
+    result.put(other, "cities", "Hayes")
+    result.forget(one)
+    assert (result.get(one, "cities"), result.get(other, "cities")) == (None, "Hayes")
 
 
 def test_it_does_not_grow_without_end() -> None:
-    engine, found = create_engine("sqlite://"), TTLCache[int](seconds=60, most=3)
+    engine, result = create_engine("sqlite://"), TTLCache[int](seconds=60, max_size=3)
     for number in range(10):
-        found.put(engine, number, number)
-    assert len([number for number in range(10) if found.get(engine, number) is not None]) <= 3
-    assert found.get(engine, 9) == 9
+        result.put(engine, number, number)
+    assert len([number for number in range(10) if result.get(engine, number) is not None]) <= 3
+    assert result.get(engine, 9) == 9

@@ -1,4 +1,4 @@
-"""A connection: the loop waits for the thread that sends."""
+"""Server connections: the main loop waits for the thread that sends."""
 
 import socket
 import threading

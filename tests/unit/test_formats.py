@@ -42,5 +42,5 @@ def test_the_command_line_writes_english() -> None:
 def test_no_template_and_no_script_formats_by_itself() -> None:
     """A format that is written out is one language's: templates use the filters, scripts ``formatNumber`` and Intl."""
     for path in [*PACKAGE.rglob("*.jinja2"), *(PACKAGE / "static").glob("*.js")]:
-        found = re.search(r"\{:,|strftime|toLocale", path.read_text())
-        assert not found, f"{path.name}: {found and found[0]}"
+        result = re.search(r"\{:,|strftime|toLocale", path.read_text())
+        assert not result, f"{path.name}: {result and result[0]}"

@@ -1,4 +1,4 @@
-"""Two sides changed one record: what merges by itself, and what must be asked."""
+"""Two changed versions of one record: the fields that merge, and those that conflict."""
 
 from typing import Any
 
@@ -13,32 +13,32 @@ BEFORE = {"company_name": "Alpha", "city": "Queens", "zip_code": None}
 
 def test_what_only_they_changed_is_taken_and_named() -> None:
     merge = three_way(NAMES, BEFORE, BEFORE, {**BEFORE, "city": "Newark"})
-    assert (merge.values, merge.taken, merge.clashes) == ({**BEFORE, "city": "Newark"}, ("city",), ())
+    assert (merge.values, merge.only_theirs, merge.clashes) == ({**BEFORE, "city": "Newark"}, ("city",), ())
 
 
 def test_what_only_i_changed_is_kept_and_is_not_theirs() -> None:
     mine = {**BEFORE, "zip_code": "11435"}
     merge = three_way(NAMES, BEFORE, mine, BEFORE)
-    assert (merge.values, merge.taken, merge.clashes) == (mine, (), ())
+    assert (merge.values, merge.only_theirs, merge.clashes) == (mine, (), ())
 
 
 def test_changes_of_different_fields_come_together() -> None:
     merge = three_way(NAMES, BEFORE, {**BEFORE, "city": None}, {**BEFORE, "zip_code": "11435"})
     assert merge.values == {"company_name": "Alpha", "city": None, "zip_code": "11435"}
-    assert (merge.taken, merge.clashes) == (("zip_code",), ())
+    assert (merge.only_theirs, merge.clashes) == (("zip_code",), ())
 
 
 def test_the_same_change_on_both_sides_is_no_clash_and_nobodys_alone() -> None:
     both = {**BEFORE, "company_name": "Beta"}
     merge = three_way(NAMES, BEFORE, both, both)
-    assert (merge.values, merge.taken, merge.clashes) == (both, (), ())
+    assert (merge.values, merge.only_theirs, merge.clashes) == (both, (), ())
 
 
 def test_two_changes_of_one_field_clash_and_mine_is_put_first() -> None:
     merge = three_way(NAMES, BEFORE, {**BEFORE, "city": "Newark"}, {**BEFORE, "city": "Jamaica"})
     assert merge.clashes == (Clash("city", mine="Newark", theirs="Jamaica", before="Queens"),)
     assert merge.values["city"] == "Newark"
-    assert merge.taken == ()
+    assert merge.only_theirs == ()
 
 
 def test_to_empty_a_field_is_a_change_like_any_other() -> None:
@@ -54,14 +54,14 @@ def test_one_clash_does_not_hold_up_what_merges() -> None:
     merge = three_way(NAMES, BEFORE, mine, theirs)
     assert [clash.name for clash in merge.clashes] == ["company_name"]
     assert merge.values == {"company_name": "Mine", "city": "Newark", "zip_code": "11435"}
-    assert merge.taken == ("city",)
+    assert merge.only_theirs == ("city",)
 
 
 def test_without_a_before_every_difference_is_asked_and_nothing_is_taken() -> None:
     merge = three_way(NAMES, None, {**BEFORE, "city": "Newark"}, {**BEFORE, "zip_code": "11435"})
     assert [clash.name for clash in merge.clashes] == ["city", "zip_code"]
     assert [clash.before for clash in merge.clashes] == [None, None]
-    assert merge.taken == ()
+    assert merge.only_theirs == ()
     assert merge.knows_before is False
     assert three_way(NAMES, BEFORE, BEFORE, BEFORE).knows_before is True
 
@@ -89,7 +89,7 @@ def test_no_one_sided_change_is_lost_and_no_value_is_invented(
         else:
             assert name not in clashing
             assert merge.values[name] == (theirs[name] if they_changed else mine[name])
-        assert (name in merge.taken) == (they_changed and not i_changed)
+        assert (name in merge.only_theirs) == (they_changed and not i_changed)
 
 
 @given(mine=SIDE, theirs=SIDE)

@@ -1,9 +1,12 @@
 """Places: the cities and states of an airport, the search behind the airport field, and a newer list of airports."""
 
+import csv
 import math
 import random
 import unicodedata
 from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +14,9 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from groundtransport import db, settings
-from groundtransport.airports import loading, lookup
+from groundtransport.airports import comparison, loading, lookup, nearby_cities, source
 from groundtransport.airports.models import Airport, City
 from groundtransport.airports.states import country_name, find_state, state_name, states_of
-from groundtransport.db import migrations
 from tests.site import ENVIRON, JFK, Site, app_settings
 
 HARD = (
@@ -53,17 +55,17 @@ def dbsession(site: Site) -> Iterator[Session]:
 @pytest.fixture(scope="module")
 def all_cities(whole_site: Site) -> dict[str, list[Any]]:
     """Every city, by country: what the answers are computed from, independently."""
-    found: dict[str, list[Any]] = {}
+    result: dict[str, list[Any]] = {}
     with Session(whole_site.engine) as session:
         for row in session.execute(select(City.name, City.country, City.latitude, City.longitude, City.population)):
-            found.setdefault(row.country, []).append(row)
-    return found
+            result.setdefault(row.country, []).append(row)
+    return result
 
 
 def airport(dbsession: Session, code: str) -> Airport:
-    found = lookup.by_code(dbsession, code)
-    assert found is not None
-    return found
+    result = lookup.by_code(dbsession, code)
+    assert result is not None
+    return result
 
 
 def km(one: Any, other: Any) -> float:
@@ -86,8 +88,8 @@ def expected(airport: Airport, all_cities: dict[str, list[Any]]) -> set[str]:
     country = {"Puerto Rico": "PR", "Virgin Islands": "VI"}.get(airport.state, airport.country)
     by_distance = sorted(all_cities.get(country, []), key=lambda city: km(airport, city))
     near = [city for city in by_distance if km(airport, city) <= 100]
-    found = near if len(near) >= 5 else by_distance[:10]
-    return {city.name for city in found} | ({airport.city} - {""})
+    result = near if len(near) >= 5 else by_distance[:10]
+    return {city.name for city in result} | ({airport.city} - {""})
 
 
 def test_the_cities_of_airports_all_over_the_world_are_those_of_the_rule(
@@ -97,16 +99,16 @@ def test_the_cities_of_airports_all_over_the_world_are_those_of_the_rule(
     chosen = {airport.code: airport for airport in random.Random(7).sample(airports, 60)}
     chosen |= {code: airport(dbsession, code) for code in FAR_OUT + WELL_KNOWN}
     wrong = {
-        code: (set(names) - wanted, wanted - set(names))
+        code: (set(names) - correct, correct - set(names))
         for code, place in chosen.items()
-        if set(names := lookup.cities(dbsession, place).names) != (wanted := expected(place, all_cities))
+        if set(names := nearby_cities.cities(dbsession, place).names) != (correct := expected(place, all_cities))
     }
     assert wrong == {}, "code: (cities too many, cities missing)"
 
 
 def test_cities_come_alphabetically_and_each_once(dbsession: Session) -> None:
     for code in ("JFK", "LAX", "LHR", "CDG", "EAS", "GRU"):
-        names = lookup.cities(dbsession, airport(dbsession, code)).names
+        names = nearby_cities.cities(dbsession, airport(dbsession, code)).names
         assert list(names) == sorted(names, key=plain)
         assert len(names) == len(set(names)) > 0
 
@@ -114,19 +116,28 @@ def test_cities_come_alphabetically_and_each_once(dbsession: Session) -> None:
 def test_the_own_city_is_always_among_them(dbsession: Session) -> None:
     airports = dbsession.scalars(select(Airport).where(Airport.city != "").order_by(Airport.code)).all()
     for place in random.Random(11).sample(airports, 60):
-        assert place.city in lookup.cities(dbsession, place).names
+        assert place.city in nearby_cities.cities(dbsession, place).names
 
 
 def test_cities_cross_state_lines_but_no_border(dbsession: Session) -> None:
-    names = lookup.cities(dbsession, airport(dbsession, "JFK")).names
+    names = nearby_cities.cities(dbsession, airport(dbsession, "JFK")).names
     assert {"New York City", "Newark", "Stamford"} <= set(names)  # New York, New Jersey, Connecticut
-    assert "Windsor" not in lookup.cities(dbsession, airport(dbsession, "DTW")).names  # Canada, across the river
+    assert "Windsor" not in nearby_cities.cities(dbsession, airport(dbsession, "DTW")).names  # Canada, across the river
+
+
+def test_further_cities_lie_across_a_border_or_are_large(dbsession: Session) -> None:
+    detroit = nearby_cities.further(dbsession, airport(dbsession, "DTW"))
+    assert detroit[0] == "Windsor"  # Canada, across the river
+    assert "Cleveland" in detroit  # 145 km
+    assert not {"Detroit", "Chicago"} & set(detroit)  # a city of the airport; 380 km
+    assert nearby_cities.further(dbsession, airport(dbsession, "MMX"))[0] == "Copenhagen"
+    assert nearby_cities.further(dbsession, airport(dbsession, "TVU")) == ()  # Fiji, at the date line
 
 
 @pytest.mark.parametrize(("code", "city"), [("SJU", "Ponce"), ("BQN", "Aguadilla"), ("STT", "Charlotte Amalie")])
 def test_puerto_rico_and_the_virgin_islands_have_their_cities(dbsession: Session, code: str, city: str) -> None:
     assert airport(dbsession, code).country == "US"
-    assert city in lookup.cities(dbsession, airport(dbsession, code)).names
+    assert city in nearby_cities.cities(dbsession, airport(dbsession, code)).names
 
 
 @pytest.mark.parametrize(
@@ -134,9 +145,9 @@ def test_puerto_rico_and_the_virgin_islands_have_their_cities(dbsession: Session
     [("JFK", ("New York City", "Queens", "Brooklyn")), ("ACV", ("Eureka", "McKinleyville", "Arcata"))],
 )
 def test_the_likeliest_cities_come_first(dbsession: Session, code: str, first: tuple[str, ...]) -> None:
-    found = lookup.cities(dbsession, airport(dbsession, code))
-    assert found.likeliest[:3] == first
-    assert set(found.likeliest) <= set(found.names)
+    result = nearby_cities.cities(dbsession, airport(dbsession, code))
+    assert result.likeliest[:3] == first
+    assert set(result.likeliest) <= set(result.names)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +160,7 @@ def test_the_likeliest_cities_come_first(dbsession: Session, code: str, first: t
     ],
 )
 def test_a_city_lies_in_its_state(dbsession: Session, code: str, city: str, state: str) -> None:
-    assert lookup.cities(dbsession, airport(dbsession, code)).states[city] == state
+    assert nearby_cities.cities(dbsession, airport(dbsession, code)).states[city] == state
 
 
 def test_the_state_of_a_city_is_one_of_its_country_or_unknown(dbsession: Session) -> None:
@@ -175,8 +186,8 @@ def test_the_airports_must_agree_on_the_state_of_a_division() -> None:
 
 def test_a_distance_is_that_of_the_great_circle() -> None:
     new_york, london = (40.6413, -73.7781), (51.47, -0.4543)
-    assert lookup.distance(new_york, london) == pytest.approx(5540, abs=5)
-    assert lookup.distance(new_york, new_york) == 0
+    assert nearby_cities.distance(new_york, london) == pytest.approx(5540, abs=5)
+    assert nearby_cities.distance(new_york, new_york) == 0
 
 
 # States
@@ -204,9 +215,39 @@ def test_a_country_without_states_has_none(country: str) -> None:
 
 @pytest.mark.parametrize("text", ["US-NY", "us-ny", "NY", "ny", "New York", "NEW YORK", " new york "])
 def test_a_state_is_understood_by_code_by_its_end_and_by_name(text: str) -> None:
-    found = find_state("US", text)
-    assert found is not None
-    assert (found.code, found.name) == ("US-NY", "New York")
+    result = find_state("US", text)
+    assert result is not None
+    assert (result.code, result.name) == ("US-NY", "New York")
+
+
+@pytest.mark.parametrize(
+    ("country", "text", "code"),
+    [
+        *[
+            ("IT", "Lombardy", "IT-25"),
+            ("IT", "Sardinia", "IT-88"),
+            ("DE", "Bavaria", "DE-BY"),
+            ("ES", "Andalusia", "ES-AN"),
+        ],
+        *[("DE", "Baden-Wuerttemberg", "DE-BW"), ("CN", "Beijing", "CN-BJ"), ("CN", "Yunnan Province", "CN-YN")],
+        *[("CH", "Geneva", "CH-GE"), ("RU", "Chechnya", "RU-CE"), ("IN", "Orissa", "IN-OD"), ("IR", "Tehran", "IR-23")],
+        *[
+            ("FR", "Brittany", "FR-BRE"),
+            ("GR", "Crete", "GR-M"),
+            ("PL", "Silesia", "PL-24"),
+            ("MX", "Distrito Federal", "MX-CMX"),
+        ],
+    ],
+)
+def test_a_state_is_understood_by_its_english_and_former_names(country: str, text: str, code: str) -> None:
+    result = find_state(country, text)
+    assert result is not None
+    assert result.code == code
+
+
+def test_a_name_that_two_states_share_without_a_generic_word_names_the_one_that_is_called_so() -> None:
+    assert [find_state("RU", text).code for text in ("Moskva", "Moskovskaya oblast'")] == ["RU-MOW", "RU-MOS"]
+    assert find_state("US", "state of") is None
 
 
 def test_accents_do_not_matter_in_a_state_and_another_country_does() -> None:
@@ -251,13 +292,82 @@ def test_the_whole_string_of_an_airport_finds_it_first(dbsession: Session) -> No
     airports = dbsession.scalars(select(Airport).order_by(Airport.code)).all()
     chosen = {place.code: place for place in random.Random(3).sample(airports, 25)}
     chosen |= {code: airport(dbsession, code) for code in HARD}
-    found = {code: codes(dbsession, place.airport_name)[:1] for code, place in chosen.items()}
-    assert {code: first for code, first in found.items() if first != [code]} == {}
+    result = {code: codes(dbsession, place.airport_name)[:1] for code, place in chosen.items()}
+    assert {code: first for code, first in result.items() if first != [code]} == {}
+
+
+def test_what_people_call_airports_is_understood(dbsession: Session) -> None:
+    """The goal: the right one among the first five for 95 in 100, in first place for 85."""
+    with (Path(__file__).parents[1] / "airport_queries.csv").open(encoding="utf-8", newline="") as lines:
+        queries = [(row["typed"], row["wanted"].split()) for row in csv.DictReader(lines)]
+    proposed = {typed: [row.code for row in lookup.propose(dbsession, typed).airports] for typed, _ in queries}
+    not_first = [
+        (typed, proposed[typed][:5]) for typed, correct in queries if proposed[typed][:1] not in [[c] for c in correct]
+    ]
+    not_among = [(typed, proposed[typed][:5]) for typed, correct in queries if not {*proposed[typed][:5]} & {*correct}]
+    assert len(not_among) <= 0.05 * len(queries), not_among
+    assert len(not_first) <= 0.15 * len(queries), not_first
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("london", "LHR"), ("paris", "CDG"), ("new york", "JFK"), ("berlin", "BER"), ("bali", "DPS")]
+)
+def test_the_airport_that_a_city_is_known_for_comes_first(dbsession: Session, text: str, code: str) -> None:
+    assert codes(dbsession, text)[0] == code
+
+
+def test_a_closed_airport_comes_last_and_its_successor_is_offered(dbsession: Session) -> None:
+    assert codes(dbsession, "tegel") == ["TXL", "BER"]
+    berlin = codes(dbsession, "berlin")
+    assert berlin.index("BER") < berlin.index("TXL")
+
+
+def test_a_mistyped_word_is_replaced_by_a_near_one(dbsession: Session) -> None:
+    proposal = lookup.propose(dbsession, "heatrow")
+    assert (proposal.airports[0].code, proposal.instead) == ("LHR", "heathrow")
+    assert lookup.propose(dbsession, "heathrow").instead == ""
+
+
+def test_records_make_an_airport_likelier_than_others_of_its_size() -> None:
+    quiet = Airport(page_rank=None, population=0)
+    small, big = Airport(page_rank=0.02, population=0), Airport(page_rank=0.6, population=0)
+    assert lookup.importance(small, 0, 9) < lookup.importance(quiet, 9, 9) < lookup.importance(big, 0, 9)
+    assert lookup.importance(Airport(page_rank=0.6, population=0, closed_on=date(2020, 11, 8)), 0, 9) < 0.02
+
+
+# Corrections
+
+
+def test_corrected_airports_stand_where_they_are(dbsession: Session) -> None:
+    brussels = airport(dbsession, "BRU")
+    assert nearby_cities.distance((brussels.latitude, brussels.longitude), (50.9014, 4.4844)) < 2
+    assert airport(dbsession, "KMG").name == "Kunming Changshui International Airport"
+    assert airport(dbsession, "PMR").city == "Palmerston North"
+    assert airport(dbsession, "SPR").is_listed is False  # San Pedro in Belize, which the list lacks
+
+
+def test_an_airport_with_flights_has_a_city(dbsession: Session) -> None:
+    without = select(Airport.code).where(Airport.page_rank.is_not(None), Airport.city == "")
+    assert dbsession.scalars(without).all() == []
+
+
+def test_the_corrections_are_of_this_list(dbsession: Session) -> None:
+    assert list(comparison.outdated_corrections(source.packaged_rows())) == []
+    changed = [{**row, "name": "Another Name"} if row["iata"] == "KMG" else row for row in source.packaged_rows()]
+    (line,) = comparison.outdated_corrections(changed)
+    assert "KMG" in line
+    assert "Another Name" in line
+
+
+def test_a_position_far_from_the_other_source_is_reported(dbsession: Session) -> None:
+    reported = [line[:3] for line in comparison.distant(dbsession)]
+    assert "BRU" not in reported
+    assert 0 < len(reported) < 100
 
 
 def test_a_city_finds_its_airports_and_a_big_one_comes_before_a_strip(dbsession: Session) -> None:
-    found = codes(dbsession, "new york")
-    assert {"JFK", "LGA"} <= set(found)
+    result = codes(dbsession, "new york")
+    assert {"JFK", "LGA"} <= set(result)
     assert codes(dbsession, "denver")[0] == "DEN"
 
 
@@ -282,13 +392,12 @@ def test_a_code_is_found_in_any_case_and_nothing_else_is_one(dbsession: Session)
 
 def row(code: str, name: str = "Some Field", icao: str = "", city: str = "Town") -> dict[str, Any]:
     place = {"city": city, "subd": "Ohio", "country": "US", "lat": "40", "lon": "-80"}
-    return loading.airport_values({"iata": code, "icao": icao, "name": name, **place})
+    return source.airport_values({"iata": code, "icao": icao, "name": name, **place})
 
 
 @pytest.fixture
-def engine(empty_database_url: str) -> Iterator[Engine]:
-    engine = db.make_engine(settings.read(app_settings(empty_database_url), ENVIRON))
-    migrations.upgrade(engine)
+def engine(migrated_database_url: str) -> Iterator[Engine]:
+    engine = db.make_engine(settings.read(app_settings(migrated_database_url), ENVIRON))
     with db.transaction(engine) as dbsession:
         loading.refresh_airports(dbsession, [row("AAA"), row("BBB"), row("CCC")])
     yield engine
@@ -297,8 +406,8 @@ def engine(empty_database_url: str) -> Iterator[Engine]:
 
 def test_a_refresh_adds_changes_and_withdraws_and_says_so(engine: Engine) -> None:
     with db.transaction(engine) as dbsession:
-        done = loading.refresh_airports(dbsession, [row("AAA"), row("BBB", "Renamed Field"), row("DDD")])
-        assert (done.added, done.changed, done.vanished) == (["DDD"], ["BBB"], ["CCC"])
+        refresh = loading.refresh_airports(dbsession, [row("AAA"), row("BBB", "Renamed Field"), row("DDD")])
+        assert (refresh.added, refresh.changed, refresh.vanished) == (["DDD"], ["BBB"], ["CCC"])
     with db.transaction(engine) as dbsession:
         assert codes(dbsession, "renamed") == ["BBB"]
         assert codes(dbsession, "ccc") == []
@@ -310,15 +419,15 @@ def test_a_refresh_adds_changes_and_withdraws_and_says_so(engine: Engine) -> Non
 def test_an_airport_that_comes_back_is_offered_again(engine: Engine) -> None:
     with db.transaction(engine) as dbsession:
         loading.refresh_airports(dbsession, [row("AAA"), row("BBB")])
-        done = loading.refresh_airports(dbsession, [row("AAA"), row("BBB"), row("CCC")])
-        assert (done.changed, codes(dbsession, "ccc")) == (["CCC"], ["CCC"])
+        refresh = loading.refresh_airports(dbsession, [row("AAA"), row("BBB"), row("CCC")])
+        assert (refresh.changed, codes(dbsession, "ccc")) == (["CCC"], ["CCC"])
 
 
 def test_an_airport_of_ones_own_survives_a_refresh(engine: Engine) -> None:
     with db.transaction(engine) as dbsession:
         dbsession.add(Airport(**row("OWN", "Homemade Field"), is_listed=False))
-        done = loading.refresh_airports(dbsession, [row("AAA"), row("BBB"), row("CCC")])
-        assert done.vanished == []
+        refresh = loading.refresh_airports(dbsession, [row("AAA"), row("BBB"), row("CCC")])
+        assert refresh.vanished == []
         assert codes(dbsession, "homemade") == ["OWN"]
 
 

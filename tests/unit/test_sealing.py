@@ -1,4 +1,4 @@
-"""Sealed secrets: who opens them, and who does not."""
+"""Sealed secrets: which keys open them."""
 
 import pytest
 

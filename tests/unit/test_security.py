@@ -19,11 +19,11 @@ ANNA = Identity(7, "anna", Role.EDITOR, 3)
 def hkdf(secret: bytes, info: bytes, length: int, salt: bytes = b"") -> bytes:
     """RFC 5869 with SHA-256, from its text: extract, then expand block by block."""
     extracted = hmac.new(salt or b"\0" * 32, secret, hashlib.sha256).digest()
-    block = found = b""
+    block = result = b""
     for number in range(1, -(-length // 32) + 1):
         block = hmac.new(extracted, block + info + bytes([number]), hashlib.sha256).digest()
-        found += block
-    return found[:length]
+        result += block
+    return result[:length]
 
 
 def is_right(given: list[str], identity: Identity = ANNA, kind: str = "transit", record_id: int = 12) -> bool:

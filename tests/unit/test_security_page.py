@@ -9,9 +9,9 @@ ROW = re.compile(r"\| (\d+\.\d+\.\d+) \| ([12]) \| (met|partly|not met|operator|
 
 def rows() -> list[tuple[str, ...]]:
     lines = (ROOT / "docs" / "security.md").read_text().splitlines()
-    found = [match.groups() for line in lines if (match := ROW.fullmatch(line))]
-    assert len(found) == len([line for line in lines if re.match(r"\| \d+\.\d+\.\d+ ", line)]), "a row in another form"
-    return found
+    result = [match.groups() for line in lines if (match := ROW.fullmatch(line))]
+    assert len(result) == len([line for line in lines if re.match(r"\| \d+\.\d+\.\d+ ", line)]), "a row in another form"
+    return result
 
 
 def test_each_requirement_stands_once() -> None:

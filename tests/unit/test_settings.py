@@ -9,13 +9,19 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields, replace
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
+from click.testing import CliRunner
+from sqlalchemy import make_url
+from sqlalchemy.dialects.postgresql.psycopg import dialect
 
-from groundtransport.settings import Settings, SettingsError, read
+from groundtransport.cli import main
+from groundtransport.db import database_timeout, make_engine
+from groundtransport.settings import Settings, SettingsError, read, server_settings
 
 ROOT = Path(__file__).parents[2]
 PSERVE = Path(sys.executable).with_name("pserve")
@@ -36,13 +42,13 @@ def refusal(ini: dict[str, str], environ: dict[str, str] = ENVIRON) -> str:
 
 
 def test_the_least_that_an_ini_can_say_is_enough() -> None:
-    found = settings()
-    assert (found.page_size, found.default_country, found.hosts) == (25, "US", ("localhost",))
-    assert found.is_sqlite
+    result = settings()
+    assert (result.page_size, result.default_country, result.hosts) == (25, "US", ("localhost",))
+    assert result.is_sqlite
 
 
 def test_every_known_setting_is_taken() -> None:
-    found = settings(
+    result = settings(
         hosts="Admin.Example.ORG 127.0.0.1",
         page_size="100",
         default_country="CA",
@@ -50,16 +56,16 @@ def test_every_known_setting_is_taken() -> None:
         session_absolute="3600",
         body_limit="1048576",
     )
-    assert found.hosts == ("admin.example.org", "127.0.0.1")
-    assert (found.page_size, found.default_country) == (100, "CA")
-    assert (found.session_idle, found.session_absolute, found.body_limit) == (600, 3600, 1048576)
+    assert result.hosts == ("admin.example.org", "127.0.0.1")
+    assert (result.page_size, result.default_country) == (100, "CA")
+    assert (result.session_idle, result.session_absolute, result.body_limit) == (600, 3600, 1048576)
 
 
 def test_settings_are_frozen_and_do_not_show_the_secret() -> None:
-    found = settings()
+    result = settings()
     with pytest.raises(AttributeError):
-        found.page_size = 10  # type: ignore[misc]  # that is the test
-    assert SECRET not in repr(found)
+        result.page_size = 10
+    assert SECRET not in repr(result)
 
 
 @pytest.mark.parametrize(
@@ -113,14 +119,30 @@ def test_an_address_of_no_database_is_named(url: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg", "postgresql+psycopg2"])
 def test_postgresql_is_understood_under_every_usual_name(scheme: str) -> None:
-    found = read({**INI, "sqlalchemy.url": f"{scheme}://me:pass%40word@db.example/records"}, ENVIRON)
-    assert found.database_url == "postgresql+psycopg://me:pass%40word@db.example/records"
-    assert not found.is_sqlite
+    result = read({**INI, "sqlalchemy.url": f"{scheme}://me:pass%40word@db.example/records"}, ENVIRON)
+    assert result.database_url == "postgresql+psycopg://me:pass%40word@db.example/records"
+    assert not result.is_sqlite
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts", "port"),
+    [
+        ("postgresql://me:pass%40word@h1:5432,h2:5433/records?target_session_attrs=read-write", "h1,h2", "5432,5433"),
+        ("postgresql://me:pass%40word@h1,h2:5433/records?target_session_attrs=read-write", "h1,h2", ",5433"),
+    ],
+)
+def test_several_hosts_are_written_as_libpq_does(text: str, hosts: str, port: str) -> None:
+    url = make_url(read({**INI, "sqlalchemy.url": text}, ENVIRON).database_url)
+    result = dialect().create_connect_args(url)[1]
+
+    assert (result["host"], result["port"], result["dbname"]) == (hosts, port, "records")
+    assert (result["user"], result["password"]) == ("me", "pass@word")
+    assert result["target_session_attrs"] == "read-write"
 
 
 def test_the_environment_takes_the_place_of_the_address_in_the_ini() -> None:
-    found = settings({**ENVIRON, "DATABASE_URL": "postgresql://db.example/other"})
-    assert found.database_url.endswith("//db.example/other")
+    result = settings({**ENVIRON, "DATABASE_URL": "postgresql://db.example/other"})
+    assert result.database_url.endswith("//db.example/other")
 
 
 def test_a_refused_address_does_not_show_its_password() -> None:
@@ -167,6 +189,75 @@ def test_a_secret_file_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     ini = {**INI, "groundtransport.secret_file": str(tmp_path / "file" / "secret")}
     assert "groundtransport.secret_file" in refusal(ini, {})
+
+
+# The environment
+
+
+def test_the_environment_takes_precedence_over_the_ini() -> None:
+    environ = {**ENVIRON, "GROUNDTRANSPORT_PAGE_SIZE": "50", "GROUNDTRANSPORT_HOSTS": "a.example b.example"}
+    result = settings(environ, page_size="10")
+    assert (result.page_size, result.hosts) == (50, ("a.example", "b.example"))
+    assert server_settings({"threads": "8", "ident": ""}, {"GROUNDTRANSPORT_THREADS": "4"}) == {
+        "threads": "4",
+        "ident": "",
+    }
+
+
+def test_the_pool_and_the_time_limits_are_settings(tmp_path: Path) -> None:
+    result = settings({**ENVIRON, "GROUNDTRANSPORT_POOL_SIZE": "12", "GROUNDTRANSPORT_DATABASE_TIMEOUT": "7"})
+    assert (result.pool_size, result.pool_timeout, result.database_timeout, result.request_budget) == (12, 2, 7, 7.5)
+
+    engine = make_engine(replace(result, database_url=f"sqlite:///{tmp_path}/x.sqlite"))
+    assert engine.pool.size() == 12
+    assert database_timeout(engine) == 7
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one() == 7000
+    engine.dispose()
+
+
+def test_a_name_of_a_process_is_one_word() -> None:
+    assert settings(worker="web-1@host:6543").worker == "web-1@host:6543"
+    assert "groundtransport.worker" in refusal({**INI, "groundtransport.worker": "web 1"})
+
+
+def test_a_bad_setting_of_the_environment_is_named() -> None:
+    assert "page_size" in refusal(INI, {**ENVIRON, "GROUNDTRANSPORT_PAGE_SIZE": "26"})
+
+
+def test_variables_of_kubernetes_are_ignored() -> None:
+    assert settings(
+        {**ENVIRON, "GROUNDTRANSPORT_SERVICE_HOST": "10.0.0.1", "GROUNDTRANSPORT_PORT": "tcp://10.0.0.1:80"}
+    )
+
+
+def test_a_secret_can_be_in_a_mounted_file(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("s" * 40 + "\n")
+    (tmp_path / "url").write_text("postgresql://db.example/x\n")
+    environ = {
+        **AUDIT,
+        "GROUNDTRANSPORT_SECRET_FILE": str(tmp_path / "secret"),
+        "DATABASE_URL_FILE": str(tmp_path / "url"),
+    }
+    result = settings(environ)
+    assert result.secrets == (b"s" * 40,)
+    assert result.database_url.endswith("//db.example/x")
+
+
+def test_a_mounted_file_that_is_missing_is_named_and_never_created(tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    assert "GROUNDTRANSPORT_SECRET_FILE" in refusal(INI, {**AUDIT, "GROUNDTRANSPORT_SECRET_FILE": str(missing)})
+    assert not missing.exists()
+
+
+def test_each_setting_is_explained() -> None:
+    named = {setting.name for setting in fields(Settings) if setting.metadata.get("meaning")}
+    assert named == {setting.name for setting in fields(Settings)} - {"database_url", "secrets", "audit_secrets"}
+
+
+def test_the_page_of_settings_is_current() -> None:
+    page = CliRunner().invoke(main, ["-c", str(ROOT / "production.ini"), "settings"]).output
+    assert page == (ROOT / "docs" / "settings.md").read_text(), "run make docs"
 
 
 # A real start

@@ -1,13 +1,18 @@
 """Folding: what searches compare is without case, accents and control characters."""
 
+import re
 import string
 import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundtransport.text import digits, fold, plain
+from groundtransport.text import IGNORED, LETTERS, digits, fold, plain
+
+ROOT = Path(__file__).parents[2]
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 WITHOUT_CONTROLS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]))
@@ -19,7 +24,16 @@ WITHOUT_CONTROLS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "
         ("Montréal (Mirabel) Airport", "montreal (mirabel) airport"),
         ("MONTRÉAL", "montreal"),
         ("Montre\u0301al", "montreal"),
-        ("Þórshöfn", "þorshofn"),
+        ("Þórshöfn", "thorshofn"),
+        ("Łódź Tromsø Wrocław", "lodz tromso wroclaw"),
+        ("Đà Nẵng", "da nang"),
+        ("Malmö – Ærø", "malmo - aero"),
+        ("Diyarbakır Gəncə", "diyarbakir gence"),
+        ("œuvre ĳ ŉ Paral·lel Paraŀlel", "oeuvre ij n parallel parallel"),
+        ("O'Hare O’Hare OʼHare O`Hare O´Hare", "ohare ohare ohare ohare ohare"),
+        ("Hawaiʻi", "hawaii"),
+        ("non\u2011breaking soft\u00adhyphen", "non-breaking softhyphen"),
+        ("٣ ۴ ५ ৬ ๗", "3 4 5 6 7"),
         ("Straße", "strasse"),
         ("İstanbul", "istanbul"),
         ("Autocares Rías Baixas", "autocares rias baixas"),
@@ -32,6 +46,31 @@ WITHOUT_CONTROLS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "
 )
 def test_case_accents_and_width_do_not_matter(text: str, folded: str) -> None:
     assert fold(text) == folded
+
+
+UNACCENT = Path("/usr/share/postgresql")  # where Debian has the rules of the extension
+
+
+def unaccent_rules() -> Iterator[tuple[str, str]]:
+    file = max(UNACCENT.glob("*/tsearch_data/unaccent.rules"), default=None)
+    for line in file.read_text().splitlines() if file else ():
+        letter, _, plain = line.partition("\t")
+        if unicodedata.name(letter, "").startswith("LATIN "):
+            yield letter, plain.strip('"')
+
+
+def test_latin_letters_are_folded_as_postgresql_does() -> None:
+    assert [(a, fold(a), b) for a, b in unaccent_rules() if fold(a) != fold(b)] == []
+
+
+def test_the_script_of_the_list_has_the_same_letters() -> None:
+    script = (ROOT / "groundtransport/static/rows.js").read_text()
+    table = re.search(r"LETTERS = `(.*?)`", script, re.DOTALL)
+    ignored = re.search(r'IGNORED = "(.*)"', script)
+    assert table is not None
+    assert table[1].split() == LETTERS
+    assert ignored is not None
+    assert ignored[1].replace("\\u00ad", "\u00ad") == IGNORED
 
 
 @given(TEXT)

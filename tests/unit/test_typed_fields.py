@@ -1,4 +1,4 @@
-"""The fields of numbers, dates, yes/no, e-mail and opening hours: values, refusals, filters, and column types."""
+"""The fields of numbers, dates, choices, e-mail and opening hours: values, refusals, filters, and column types."""
 
 from datetime import date
 from decimal import Decimal
@@ -6,6 +6,7 @@ from typing import Any
 
 import colander
 import pytest
+from sqlalchemy import Column, String
 from sqlalchemy.dialects import postgresql, sqlite
 
 from groundtransport.i18n import translated
@@ -18,16 +19,20 @@ from groundtransport.records.fields import (
     Field,
     OpeningHours,
     Place,
+    SeveralChoices,
     WholeNumber,
     YesNo,
+    declare,
 )
 from groundtransport.records.flash import Flash
 
+PAYMENTS = (("cash", "Cash"), ("card", "Credit card"), ("app", "App"))
 FIELDS: dict[str, Field] = {
     "number": WholeNumber(name="number", title="Number", maximum=1_000),
     "amount": Amount(name="amount", title="Amount", unit="EUR"),
     "date": DateField(name="date", title="Date"),
     "yes_no": YesNo(name="yes_no", title="Yes or no"),
+    "several": SeveralChoices(name="several", title="Several", choices=PAYMENTS),
     "email": Email(name="email", title="E-mail"),
     "hours": OpeningHours(name="hours", title="Hours", max_length=60),
 }
@@ -51,6 +56,8 @@ def read(name: str, text: str, **stored: Any) -> Any:
         ("date", "2024-02-29", "2024-02-29"),
         ("yes_no", "YES", True),
         ("yes_no", "0", False),
+        ("several", " APP ,cash;app", "cash,app"),
+        ("several", "credit CARD", "card"),
         ("email", "a.b+c@x-y.example", "a.b+c@x-y.example"),
         ("hours", "24/7", "24/7"),
         (
@@ -73,6 +80,7 @@ def test_a_text_becomes_a_value_and_back(name: str, text: str, value: Any) -> No
         *(("amount", text) for text in ("-0.01", "0.001", "1,000.00", "1e3", "NaN", "1000000000000.01", ".5")),
         *(("date", text) for text in ("2023-02-29", "20240101", "01/02/2024", "2024-1-1", "0000-01-01")),
         *(("yes_no", text) for text in ("maybe", "2")),
+        *(("several", text) for text in ("gold", "cash card", "cash,gold")),
         *(("email", text) for text in ("a", "a@b", "@b.example", "a@b..example", "a b@c.example", "é@c.example")),
         *(("hours", text) for text in ("Mo-Fr", "Mo 24:30-25:00", "8-9", "Mo 08:00-09:00 x", "Mo 08:00-09:00;;Tu off")),
     ],
@@ -111,9 +119,27 @@ def test_values_are_shown() -> None:
     assert FIELDS["amount"].shown("1250.50") == "1,250.50 EUR"
     assert FIELDS["date"].shown("2026-11-03") == "Nov 3, 2026"
     assert [translated(FIELDS["yes_no"].shown(value)) for value in (True, False, None)] == ["Yes", "No", ""]
+    assert translated(FIELDS["several"].shown("cash,card")) == "Cash, Credit card"
+    assert FIELDS["several"].shown(None) == ""
     assert FIELDS["email"].display_html("a'b@c.example", str) == (
         '<a href="mailto:a%27b@c.example">a&#39;b@c.example</a>'
     )
+
+
+def test_checkboxes_keep_a_text_that_is_no_choice() -> None:
+    node = FIELDS["several"]
+    assert isinstance(node, SeveralChoices)
+    assert node.boxes("Credit card, gold") == [
+        ("cash", "Cash", False),
+        ("card", "Credit card", True),
+        ("app", "App", False),
+        ("gold", "gold", True),
+    ]
+
+
+def test_a_column_holds_all_choices_at_once() -> None:
+    with pytest.raises(ValueError, match="payments needs 13 characters, and has 12"):
+        declare(SeveralChoices, Column("payments", String(12)), "Payments", choices=PAYMENTS)
 
 
 @pytest.mark.parametrize("dialect", [sqlite.dialect(), postgresql.dialect()])

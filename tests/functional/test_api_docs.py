@@ -1,0 +1,59 @@
+"""docs/api.md: its commands and its script work against a running service."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from groundtransport import db, settings
+from groundtransport.accounts import users
+from groundtransport.accounts.tokens import issuing
+from groundtransport.security import Role
+from tests.serving import ROOT, Server, running
+from tests.site import ENVIRON, app_settings
+
+pytestmark = pytest.mark.slow
+PAGE = (ROOT / "docs" / "api.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+
+
+def make_token(url: str) -> str:
+    """Add a service account to a database and return a token of it."""
+    engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
+    with db.transaction(engine) as dbsession:
+        user = users.add_service(dbsession, "the-script", Role.EDITOR)
+        dbsession.flush()
+        token_request = issuing.TokenRequest("docs", Role.EDITOR)
+        text = issuing.create(dbsession, user, issuing.Maker("me", Role.ADMINISTRATOR), token_request, ["transit"])[1]
+    engine.dispose()
+    return text
+
+
+def test_the_commands_and_the_script_of_the_page_work(small_database_url: str, tmp_path: Path) -> None:
+    token = make_token(small_database_url)
+    server = Server(tmp_path, small_database_url)
+    server.start()
+    with running(server):
+        environ = {**os.environ, "URL": f"http://127.0.0.1:{server.port}", "TOKEN": token}
+        script = [sys.executable, "-W", "ignore", "-c", blocks("python")[0]]
+        run = {"cwd": tmp_path, "env": environ, "capture_output": True, "text": True, "check": True, "timeout": 60}
+
+        first = subprocess.run(script, **run)
+        assert first.stdout == "0 services, up to change 0\n"
+
+        commands = "\n".join(["set -euo pipefail", *blocks("sh")[1:]])
+        process = subprocess.run(["bash", "-c", commands], **run)
+        assert '"user":"the-script"' in process.stdout
+        assert json.loads((tmp_path / "record.json").read_text())["company_name"] == "Airport Express"
+
+        second = subprocess.run(script, **run)
+        assert second.stdout == "2 services, up to change 6\n"
+        copy = json.loads((tmp_path / "services.json").read_text())
+        assert {record["company_name"] for record in copy["services"].values()} == {"Airport Express", "Line 1"}
