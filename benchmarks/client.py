@@ -57,12 +57,12 @@ class Client:
         return found[1].decode()
 
 
-def wait_for(port: int, seconds: float = 60) -> None:
-    """Return when the server answers; raise TimeoutError."""
+def wait_for(port: int, seconds: float = 60, *, path: str = "/readyz", status: int = 200) -> None:
+    """Return when the server answers a path with a status; raise TimeoutError."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         try:
-            if Client(port).ask("GET", "/readyz")[0] == 200:
+            if Client(port).ask("GET", path)[0] == status:
                 return
         except OSError:
             time.sleep(0.005)

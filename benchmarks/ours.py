@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -55,6 +56,12 @@ PEER_ROWS = {"a_page": "a_list", "c_last": "c_deep", "c_next": "c_deep", "i_deta
 PEER_ROWS |= {"e_first": "e_rare", "h_first": "h_code_q"}
 
 
+def distinct(words: str) -> str:
+    """Return a company's name that begins and ends like no other, as those of real companies: no possible double."""
+    code = uuid.uuid4().hex
+    return f"{code[:10]} {words} {code[10:20]}".title()
+
+
 @dataclass(frozen=True)
 class Server:
     """A running service: its process and its port."""
@@ -70,12 +77,18 @@ class Server:
         return int(re.findall(r"VmRSS:\s+(\d+)", status)[0]) / 1024
 
 
+def free_port() -> int:
+    """Return a port of loopback that nobody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+    return port
+
+
 @contextmanager
 def serving(database: Database) -> Iterator[Server]:
     """Run the service on a free port of loopback, and stop it by its process."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
+    port = free_port()
     began = time.perf_counter()
     program = [str(Path(sys.executable).with_name("pserve")), str(database.ini), f"port={port}"]
     with (HOME / "server.log").open("ab") as log:
@@ -145,11 +158,11 @@ class Work:
         return "".join(letter.upper() if number >> place & 1 else letter.lower() for place, letter in enumerate(word))
 
     def create(self) -> None:
-        status, _, body = self.client.ask("POST", LIST, self.values(f"Benchmark Coaches {next(self.counter)}"))
+        status, _, body = self.client.ask("POST", LIST, self.values(distinct("Benchmark Coaches")))
         assert status == 303, (status, body[:300])
 
     def update(self) -> None:
-        values = self.values(f"Benchmark Express {next(self.counter)}")
+        values = self.values(distinct("Benchmark Express"))
         status, _, body = self.client.ask("PUT", f"{LIST}/{self.middle}", values)
         assert status == 303, (status, body[:300])
 

@@ -15,7 +15,7 @@ from webtest import TestApp
 
 from benchmarks.client import Client
 from benchmarks.data import KIND, PASSWORD, USER, Database
-from benchmarks.ours import LIST, serving
+from benchmarks.ours import LIST, distinct, serving
 
 REPEATS = 100
 TITLES = {"a_list": "a list JSON", "a_page": "a' list as HTML page", "j_create": "j create"}
@@ -62,12 +62,12 @@ def _requests(database: Database) -> dict[str, Callable[[], object]]:
     form = client.get("/login").forms[0]
     form["username"], form["password"] = USER, PASSWORD
     form.submit(status=303)
-    token = client.get("/admin/profile").forms[0]["csrf_token"].value
+    page = client.get("/admin/profile").html
+    token = page.select_one("input[name=csrf_token]")["value"]
     ((airport,),) = database.query(f"SELECT airport_name FROM {KIND} WHERE id = {database.size // 2 + 3}")
-    made = iter(range(10**9))
 
     def create() -> None:
-        values = {"airport_name": str(airport), "company_name": f"Benchmark Profile {next(made)}", "csrf_token": token}
+        values = {"airport_name": str(airport), "company_name": distinct("Benchmark Profile"), "csrf_token": token}
         client.post(LIST, values, status=303)
 
     return {

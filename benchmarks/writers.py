@@ -19,17 +19,17 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, create_engine, make_url
+from sqlalchemy import URL, create_engine
 from webob import Request
 
 from groundtransport import db, main, settings
 from groundtransport.accounts import users
 from groundtransport.accounts.models import AdminSession
 from groundtransport.accounts.sessions.rows import hash_of
-from groundtransport.airports import loading
+from groundtransport.airports import loading, source
 from groundtransport.db import migrations
 from groundtransport.security import Role
-from tests.postgres import find_programs, throw_away
+from tests.postgres import find_programs, start, stop
 
 HERE = Path(__file__).parents[1]
 PROCESSES = 2
@@ -145,7 +145,7 @@ def prepare(url: str) -> str:
     engine = make_engine(url)
     migrations.upgrade(engine)
     with db.transaction(engine) as dbsession:
-        loading.refresh_airports(dbsession, loading.packaged_airports())
+        loading.refresh_airports(dbsession, source.packaged_airports())
         users.add(dbsession, "bench", Role.EDITOR, "a long walk to the terminal", one_time=False)
     engine.dispose()
     return url
@@ -156,20 +156,24 @@ def durable_server(flush: int) -> Iterator[URL]:
     """Yield the URL of a throw-away server that waits for the disk, ``flush`` microseconds more than the disk takes."""
     programs = find_programs()
     assert programs, "PostgreSQL is not installed"
-    with throw_away(programs) as url:
+    folder = start(programs)
+    try:
+        url = URL.create("postgresql+psycopg", "postgres", database="postgres", query={"host": str(folder)})
         engine = create_engine(url, isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
             options = {"synchronous_commit": "on", "fsync": "on", "commit_delay": flush, "commit_siblings": 0}
             for name, value in options.items():
                 connection.exec_driver_sql(f"ALTER SYSTEM SET {name} = '{value}'")
         engine.dispose()
-        data = Path(make_url(url).query["host"]) / "data"  # type: ignore[arg-type]  # one host
+        data = folder / "data"
         user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
         # The command line that started it said fsync=off, which only a start without it takes back.
         options_text = f"-c listen_addresses='' -k {data.parent} -c max_connections=300"
         control = [*user, str(programs / "pg_ctl"), "-D", str(data), "-w", "-l", str(data.parent / "log")]
         subprocess.run([*control, "-o", options_text, "restart"], check=True, stdout=subprocess.DEVNULL, cwd="/")
         yield url
+    finally:
+        stop(programs, folder)
 
 
 def report(name: str, numbers: list[int], folders: list[Path], url: str, given: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from groundtransport.records.fields import (
     Field,
     OpeningHours,
     Phone,
+    SeveralChoices,
     WholeNumber,
     YesNo,
     declare,
@@ -20,6 +21,8 @@ from groundtransport.records.fields import (
 from groundtransport.records.forms import RecordSchema
 from groundtransport.records.kind import Kind
 from groundtransport.records.model import RecordColumns, SoftDelete
+
+PAYMENTS = (("cash", "Cash"), ("card", "Credit card"), ("invoice", "Invoice"), ("app", "App"))
 
 
 class TaxiRank(SoftDelete, RecordColumns, Base):
@@ -34,6 +37,7 @@ class TaxiRank(SoftDelete, RecordColumns, Base):
     opening_hours: Mapped[str | None] = mapped_column(String(255))
     email: Mapped[str | None] = mapped_column(String(254))
     phone: Mapped[str | None] = mapped_column(String(40))
+    payments: Mapped[str | None] = mapped_column(String(40))
 
 
 class TaxiRankSchema(RecordSchema):
@@ -46,6 +50,7 @@ class TaxiRankSchema(RecordSchema):
     opening_hours = declare(OpeningHours, TaxiRank.opening_hours, "Opening hours")
     email = declare(Email, TaxiRank.email, "E-mail")
     phone = declare(Phone, TaxiRank.phone, "Phone")
+    payments = declare(SeveralChoices, TaxiRank.payments, "Accepted payments", choices=PAYMENTS)
 
 
 KIND = Kind(
@@ -54,7 +59,7 @@ KIND = Kind(
     plural="Taxi ranks",
     model=TaxiRank,
     schema=TaxiRankSchema,
-    columns=("airport_name", "rank_name", "fare_from", "taxis", "wheelchair", "checked_on", "email"),
+    columns=("airport_name", "rank_name", "fare_from", "taxis", "wheelchair", "checked_on", "payments", "email"),
     filters={"rank_name": ("rank_name",), "email": ("email",), "opening_hours": ("opening_hours",)},
     label="rank_name",
     phone="phone",
