@@ -4,6 +4,7 @@ PYTHON ?= $(shell for name in python3.13 python3.12 python3.11 python3; do \
 	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
 PORT ?= 6543
 BIN = .venv/bin
+LANGUAGES = $(notdir $(patsubst %/,%,$(wildcard groundtransport/locale/*/)))
 comma = ,
 INSTALL = $(PYTHON) tools/install_packages.py .venv
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate
@@ -19,7 +20,7 @@ serve: .venv/ready ## Install, create the database and serve on http://127.0.0.1
 	@exec $(BIN)/python -W "ignore:pkg_resources" $(BIN)/pserve --quiet --server-name any development.ini port=$(PORT)
 
 test: .venv/tested ## Run all tests, on SQLite and, if available, on PostgreSQL (QUICK=1: SQLite only, two minutes)
-	$(BIN)/pytest -n auto --maxprocesses 4 $(if $(QUICK),--quick) $(ARGS)
+	$(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal $(if $(QUICK),--quick) $(ARGS)
 
 sure: .venv/tested ## Run format check, linters, type check and tests with coverage
 	$(BIN)/ruff format --check .
@@ -32,10 +33,13 @@ format: .venv/tested ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-texts: .venv/tested ## Extract the texts, then update and compile the message catalogues
+texts: .venv/tested ## Extract the texts, then update and compile the catalogues (a new language: mkdir groundtransport/locale/fr first)
 	cd groundtransport && ../$(BIN)/pybabel -q extract -F locale/extract.cfg -k _ -k pluralize:1,2 --no-location --sort-output --omit-header -o locale/groundtransport.pot .
 	cd groundtransport && ../$(BIN)/pybabel -q extract -F locale/extract-scripts.cfg -k t --no-location --sort-output --omit-header -o locale/scripts.pot .
-	for domain in groundtransport scripts; do $(BIN)/pybabel -q update -l es -D $$domain --omit-header --no-fuzzy-matching -i groundtransport/locale/$$domain.pot -d groundtransport/locale; done
+	for language in $(LANGUAGES); do for domain in groundtransport scripts; do \
+		$(BIN)/pybabel -q update -l $$language -D $$domain --omit-header --no-fuzzy-matching --init-missing \
+			-i groundtransport/locale/$$domain.pot -d groundtransport/locale; \
+	done; done
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 
 bench: .venv/tested ## Run the benchmark and write docs/performance.md (PEERS=FOLDER to compare, SIZES=10000,1000000)
@@ -44,6 +48,7 @@ bench: .venv/tested ## Run the benchmark and write docs/performance.md (PEERS=FO
 
 docs: .venv/ready ## Write the pages of docs/ that are generated from the application
 	$(BIN)/groundtransport permissions > docs/permissions.md.new && mv docs/permissions.md.new docs/permissions.md
+	$(BIN)/groundtransport settings > docs/settings.md
 
 pictures: .venv/tested ## Take the pictures of README and of the guide again (needs Chromium)
 	$(BIN)/python -W ignore -m tests.browser.pictures
@@ -67,7 +72,7 @@ clean: ## Remove build products; keeps your data in var/
 .venv/ready: requirements.lock setup.cfg setup.py pyproject.toml frontend/package-lock.json
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none was found." >&2; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "Python's venv module is needed (Debian: apt install python3-venv)." >&2; exit 1; }
-	@echo "Setting up .venv, once: about 360 MB, in a minute or a few. The packages from PyPI:"
+	@echo "Setting up .venv, once: about 410 MB, in a minute or a few. The packages from PyPI:"
 	@$(INSTALL) --require-hashes -r requirements.lock
 	@echo "Ground Transport itself:"
 	@$(INSTALL) --no-deps --editable .

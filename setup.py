@@ -23,11 +23,12 @@ LOCALE = HERE / "groundtransport" / "locale"
 VENDOR = HERE / "groundtransport" / "static" / "vendor"
 TESTS = HERE / "tests" / "browser"
 FILES = {
-    "bootstrap/dist/css/bootstrap.min.css": "bootstrap.min.css",
-    "bootstrap/LICENSE": "bootstrap.LICENSE.txt",
     "datatables.net/js/dataTables.min.js": "dataTables.min.js",
     "datatables.net/License.txt": "datatables.LICENSE.txt",
     "datatables.net-bs5/js/dataTables.bootstrap5.min.js": "dataTables.bootstrap5.min.js",
+    "swagger-ui-dist/swagger-ui-bundle.js": "swagger-ui-bundle.js",
+    "swagger-ui-dist/swagger-ui.css": "swagger-ui.css",
+    "swagger-ui-dist/LICENSE": "swagger-ui.LICENSE.txt",
 }
 # Milliseconds between tries: with npm's own settings, a registry that is away takes two minutes to be given up.
 RETRIES = ("--fetch-retry-mintimeout=2000", "--fetch-retry-maxtimeout=10000")
