@@ -17,7 +17,6 @@ from tests.site import JFK, Site, fill_with_all_places
 pytestmark = pytest.mark.slow
 
 NAME = "groundtransport_standby"
-READ_ONLY = ("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
 
 
 class Cluster:
@@ -84,7 +83,7 @@ def test_writes_follow_the_leader(cluster: Cluster) -> None:
     token = client.csrf
     catch_up(cluster)
     execute(cluster.standby, "SELECT pg_promote()")
-    execute(cluster.leader, *READ_ONLY)
+    refuse_writes(cluster.leader)
     form = {"airport_name": JFK, "company_name": "switched", "csrf_token": token}
     assert client.post("/admin/transit", form, X_CSRF_Token=token).status_int == 303
     assert companies(cluster.standby) == ["before", "switched"]
@@ -98,13 +97,20 @@ def test_writes_follow_the_leader(cluster: Cluster) -> None:
     # No server accepts writes.
     token = client.csrf
     assert client.get("/readyz").status_int == 200
-    execute(cluster.standby, *READ_ONLY)
+    refuse_writes(cluster.standby)
     answer = client.get("/readyz")
     assert (answer.status_int, "The database accepts no changes at present." in answer.text) == (503, True)
     answer = client.post("/admin/transit", form | {"company_name": "refused"}, X_CSRF_Token=token)
     assert (answer.status_int, MESSAGES[503] in answer.text) == (503, True)
     assert int(answer.headers["Retry-After"]) > 0
     assert companies(cluster.standby) == ["before", "switched", "lost"]
+
+
+def refuse_writes(url: URL) -> None:
+    """Make a server refuse writes; return when it does: ``pg_reload_conf`` returns before the file has been read."""
+    execute(url, "ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()")
+    while execute(url, "SHOW default_transaction_read_only") != "on":
+        pass
 
 
 def catch_up(cluster: Cluster) -> None:
