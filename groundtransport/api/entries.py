@@ -18,7 +18,8 @@ from groundtransport.security import Permission
 NOT_VALID = _("This value is not valid.")
 PAGING = ("limit", "cursor")
 
-NEVER_EMPTY = ("record_id", "from", "to")  # numbers and dates; an empty text of another filter is no filter
+# Numbers and dates: without blanks around them, and never empty. An empty text of another filter is no filter.
+EXACT = ("record_id", "from", "to")
 
 
 @api_view(
@@ -30,9 +31,10 @@ NEVER_EMPTY = ("record_id", "from", "to")  # numbers and dates; an empty text of
 def activity(context: Activity, request: Request) -> dict[str, object]:
     """List the entries of the activity log, newest first; of a token limited to kinds, theirs."""
     given = read_parameters(request, (*NAMES, *PAGING))
-    filters = {name: text for name, text in given.items() if name not in PAGING and (text or name in NEVER_EMPTY)}
+    filters = {name: text for name, text in given.items() if name not in PAGING and (text or name in EXACT)}
     query = read({name: [text] for name, text in filters.items()}, 10)
-    if wrong := set(filters) - set(query.filters):
+    read_as = {name: query.filters.get(name) for name in filters}
+    if wrong := [name for name, text in read_as.items() if text is None or (name in EXACT and text != filters[name])]:
         raise InvalidFields({name: [NOT_VALID] for name in wrong})
     return entry_page(request, given, f"activity?{query.state()}", *conditions(query), *of_kinds(request))
 

@@ -269,6 +269,7 @@ def test_the_activity_log_and_its_filters(program: Program) -> None:
     assert len(read_all(program, "/api/v1/activity?kind=transit&limit=2")) == 5
     is_problem(program.get("/api/v1/activity?from=yesterday"), 422)
     is_problem(program.get("/api/v1/activity?record_id=x"), 422)
+    is_problem(program.get("/api/v1/activity?record_id=%201"), 422)  # no other number of the API takes a blank
 
 
 # The feed
