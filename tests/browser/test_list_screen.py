@@ -27,6 +27,11 @@ NAMES = (
     "Komunikacja Gminy Tarnowo Podgórne i Okolice TPBUS Sp. z o.o. w Poznaniu",
 )
 IS_CUT = "(line) => line.scrollWidth > line.clientWidth"
+IS_ON_TOP = """(one) => {
+    const { left, top, width, height } = one.getBoundingClientRect();
+    const points = [0.2, 0.4, 0.6, 0.8].flatMap((x) => [0.3, 0.7].map((y) => [left + width * x, top + height * y]));
+    return points.every(([x, y]) => one.contains(document.elementFromPoint(x, y)));
+}"""
 IN_VIEW = "(all) => all.filter((one) => one.getBoundingClientRect().bottom <= innerHeight).length"
 SEEN = """() => {
     const { left, top, width, height } = document.activeElement.getBoundingClientRect();
@@ -114,6 +119,20 @@ def test_a_name_that_is_cut_is_whole_under_the_pointer_and_the_focus(visit: Visi
     expect(company).to_be_focused()
     assert not company.evaluate(IS_CUT)
     check_axe(page)
+
+
+def test_no_row_is_seen_through_the_heading(visit: Visit, admin_client: Client) -> None:
+    for number in range(25):
+        admin_client.create(KIND, company_name=f"Company {number:02}")
+    page = visit(screen=LAPTOP)
+    page.goto(LIST)
+    heading = page.locator("#records thead th").last
+    row = page.locator("#records tbody tr").nth(3)
+
+    row.evaluate("(row) => scrollBy(0, row.getBoundingClientRect().top)")
+    heading.evaluate("(one) => scrollBy(0, -one.getBoundingClientRect().top - 4)")  # the row begins below its edge
+
+    assert heading.evaluate(IS_ON_TOP)
 
 
 def test_a_header_is_short_and_announced_once(page: Page, admin_client: Client) -> None:
