@@ -18,8 +18,8 @@ from groundtransport.security import Permission
 NOT_VALID = _("This value is not valid.")
 PAGING = ("limit", "cursor")
 
-# Numbers and dates: without blanks around them, and never empty. An empty text of another filter is no filter.
-EXACT = ("record_id", "from", "to")
+# Neither empty nor with blanks around them. An empty text of another filter is no filter.
+NUMBERS_AND_DAYS = ("record_id", "from", "to")
 
 
 @api_view(
@@ -31,10 +31,10 @@ EXACT = ("record_id", "from", "to")
 def activity(context: Activity, request: Request) -> dict[str, object]:
     """List the entries of the activity log, newest first; of a token limited to kinds, theirs."""
     given = read_parameters(request, (*NAMES, *PAGING))
-    filters = {name: text for name, text in given.items() if name not in PAGING and (text or name in EXACT)}
+    filters = {name: text for name, text in given.items() if name not in PAGING and (text or name in NUMBERS_AND_DAYS)}
     query = read({name: [text] for name, text in filters.items()}, 10)
-    read_as = {name: query.filters.get(name) for name in filters}
-    if wrong := [name for name, text in read_as.items() if text is None or (name in EXACT and text != filters[name])]:
+    changed = {name for name in NUMBERS_AND_DAYS if query.filters.get(name) != filters.get(name)}
+    if wrong := changed | (set(filters) - set(query.filters)):
         raise InvalidFields({name: [NOT_VALID] for name in wrong})
     return entry_page(request, given, f"activity?{query.state()}", *conditions(query), *of_kinds(request))
 
