@@ -44,8 +44,7 @@ def state_of(valid_from: str | None, valid_until: str | None, day: str = "") -> 
 
 def with_state(row: dict[str, object]) -> dict[str, object]:
     """Add the state to the values of a record, and return them."""
-    first, last = row[FROM], row[UNTIL]
-    row[VALIDITY] = CURRENT if first is last is None else state_of(first, last)  # type: ignore[arg-type]
+    row[VALIDITY] = state_of(row[FROM], row[UNTIL])  # type: ignore[arg-type]  # days in ISO 8601, or None
     return row
 
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Dialog, Locator, Page, Route, expect
 from sqlalchemy import delete
 
 from groundtransport import db
@@ -347,9 +347,9 @@ def test_a_page_with_an_unsaved_field_asks_before_it_is_left(page: Page, alpha: 
     expect(editor(page).get_by_role("alert")).not_to_be_empty()
     asked: list[str] = []
 
-    def stay(dialog: object) -> None:
-        asked.append(dialog.type)  # type: ignore[attr-defined]
-        dialog.dismiss()  # type: ignore[attr-defined]
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
 
     page.on("dialog", stay)
     page.get_by_role("link", name="Activity").click()

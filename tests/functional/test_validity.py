@@ -44,7 +44,7 @@ def ids(editor: Client, kind: str) -> dict[str, int]:
 
 
 def text_of(element: object) -> str:
-    return " ".join(element.get_text(" ").split())  # type: ignore[attr-defined]
+    return " ".join(element.get_text(" ").split())  # type: ignore[attr-defined]  # an element of Beautiful Soup
 
 
 def test_the_list_shows_and_filters_the_state(site: Site, editor: Client, kind: str, ids: dict[str, int]) -> None:
