@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import Engine, Pool
 
 Value = TypeVar("Value")
+CACHE_OF = "groundtransport_cache_of"  # execution option of a replica's engine: the pool of its leader
 
 
 class TTLCache(Generic[Value]):
@@ -22,16 +23,22 @@ class TTLCache(Generic[Value]):
 
     def put(self, engine: Engine, key: Hashable, value: Value) -> None:
         """Store a value computed from the database of ``engine``."""
-        values = self._values.setdefault(engine.pool, {})
+        values = self._values.setdefault(_pool_of(engine), {})
         if len(values) >= self.max_size:
             values.clear()
         values[key] = time.monotonic(), value
 
     def get(self, engine: Engine, key: Hashable) -> Value | None:
         """Return the stored value; None if there is none or it has expired."""
-        entry = self._values.get(engine.pool, {}).get(key)
+        entry = self._values.get(_pool_of(engine), {}).get(key)
         return entry[1] if entry and time.monotonic() - entry[0] < self.seconds else None
 
     def forget(self, engine: Engine) -> None:
         """Remove all values of a database, after a change."""
-        self._values.pop(engine.pool, None)
+        self._values.pop(_pool_of(engine), None)
+
+
+def _pool_of(engine: Engine) -> Pool:
+    """Return the pool that stands for the database of an engine: a replica has its leader's values."""
+    pool: Pool = engine.get_execution_options().get(CACHE_OF, engine.pool)
+    return pool

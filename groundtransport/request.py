@@ -16,6 +16,7 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 from transaction import TransactionManager
 
+from groundtransport.db import Replica
 from groundtransport.security import Identity, TokenLimits
 from groundtransport.settings import Settings
 
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
         @overload
         def __getitem__(self, key: Literal["engine"]) -> Engine: ...
         @overload
+        def __getitem__(self, key: Literal["replica"]) -> Replica | None: ...
+        @overload
         def __getitem__(self, key: Literal["multipart_paths"]) -> set[tuple[str, ...]]: ...
         @overload
         def __getitem__(self, key: Literal["readiness"]) -> list[Callable[[], str | None]]: ...
@@ -53,6 +56,7 @@ class Request(pyramid.request.Request):
 
     registry: Registry
     dbsession: Session
+    is_leader_away: bool
     identity: Identity | None
     tm: TransactionManager
 

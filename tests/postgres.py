@@ -67,14 +67,26 @@ def start(programs: Path, leader: Path | None = None) -> Path:
         run(programs / "pg_basebackup", "-D", str(data), "-h", str(leader), "-U", "postgres", *options)
     else:
         run(programs / "initdb", "-D", str(data), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync")
+    resume(programs, folder)
+    return folder
+
+
+def resume(programs: Path, folder: Path) -> None:
+    """Start the server in a folder, as ``start`` or ``halt`` left it."""
+    data = folder / "data"
     settings = f"-c listen_addresses='' -k {folder} " + " ".join(f"-c {option}" for option in OPTIONS)
     run(programs / "pg_ctl", "-D", str(data), "-w", "-l", str(folder / "log"), "-o", settings, "start")
-    return folder
+
+
+def halt(programs: Path, folder: Path) -> None:
+    """Stop the server in a folder at once, as a crash would; its data stay."""
+    run(programs / "pg_ctl", "-D", str(folder / "data"), "-m", "immediate", "-w", "stop")
 
 
 def stop(programs: Path, folder: Path) -> None:
     """Stop the server in a folder, and remove the folder."""
-    run(programs / "pg_ctl", "-D", str(folder / "data"), "-m", "immediate", "-w", "stop")
+    if (folder / "data" / "postmaster.pid").exists():
+        halt(programs, folder)
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -1,5 +1,7 @@
 """The database: engines, sessions, transactions and column types for SQLite and PostgreSQL."""
 
+from dataclasses import replace
+
 import pyramid_tm
 from pyramid.config import Configurator
 
@@ -16,7 +18,8 @@ from groundtransport.db.engine import (
     write_engine,
 )
 from groundtransport.db.postgresql import PLAN_ANEW
-from groundtransport.db.request_transaction import SAFE_METHODS, dbsession, is_write, tween, veto
+from groundtransport.db.replica import Replica
+from groundtransport.db.request_transaction import SAFE_METHODS, dbsession, is_leader_away, is_write, tween, veto
 from groundtransport.db.session import limit_lock_wait, make_session, transaction, transaction_data
 from groundtransport.db.timeouts import BULK_BUDGET
 
@@ -28,6 +31,7 @@ __all__ = [
     "AnySelect",
     "Base",
     "Id",
+    "Replica",
     "UTCDateTime",
     "autocommit_engine",
     "bulk_engine",
@@ -51,7 +55,12 @@ ATTEMPTS = 3
 
 
 def includeme(config: Configurator) -> None:
-    config.registry["engine"] = make_engine(config.registry["settings"], for_requests=True)
+    settings = config.registry["settings"]
+    engine = config.registry["engine"] = make_engine(settings, for_requests=True)
+    config.registry["replica"] = None
+    if settings.replica_url:
+        standby = make_engine(replace(settings, database_url=settings.replica_url), for_requests=True)
+        config.registry["replica"] = Replica(standby, engine, settings.replica_max_lag)
     config.add_settings(
         {
             "tm.manager_hook": pyramid_tm.explicit_manager,
@@ -67,3 +76,4 @@ def includeme(config: Configurator) -> None:
     config.add_settings({"retry.attempts": ATTEMPTS})
     config.include("pyramid_retry")
     config.add_request_method(dbsession, "dbsession", reify=True)
+    config.add_request_method(is_leader_away, "is_leader_away", reify=True)

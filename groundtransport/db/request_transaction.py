@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from transaction.interfaces import NoTransaction
 
 from groundtransport.db.engine import read_engine
+from groundtransport.db.replica import Replica
 from groundtransport.db.session import make_session
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -22,10 +23,21 @@ def is_write(request: Request) -> bool:
     return request.method not in SAFE_METHODS
 
 
+def is_leader_away(request: Request) -> bool:
+    """``request.is_leader_away``: True if the request only reads, and reads from the replica for want of the leader."""
+    replica: Replica | None = request.registry["replica"]
+    return replica is not None and not is_write(request) and replica.is_leader_away()
+
+
 def dbsession(request: Request) -> Session:
     """Return a new session for a request, closed when the request ends: ``request.dbsession``."""
     engine = request.registry["engine"]
-    session = make_session(engine, request.tm) if is_write(request) else Session(read_engine(engine))
+    if is_write(request):
+        session = make_session(engine, request.tm)
+    elif request.is_leader_away:
+        session = Session(request.registry["replica"].engine)
+    else:
+        session = Session(read_engine(engine))
     session.info["deadline"] = request.began + request.registry["settings"].request_budget
     request.add_finished_callback(lambda _: session.close())
     return session

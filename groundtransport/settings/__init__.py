@@ -76,6 +76,14 @@ class Settings:
         32, "connections to the database that a process keeps, at least twice its threads; up to 10 more for a moment"
     )
     pool_timeout: int = _setting(2, "seconds that a request waits for one of these connections")
+    replica_url: str = field(
+        default="",
+        repr=False,
+        metadata={
+            "meaning": "URL of standbys that answer requests which only read; none if unset; also as `_FILE`"
+        },
+    )
+    replica_max_lag: int = _setting(5, "seconds that a standby may be behind; further behind, the leader answers")
     database_timeout: int = _setting(
         4, "seconds that a statement of a request, or its wait for a lock, may take; all of them half a second more"
     )
@@ -136,6 +144,7 @@ def read(ini: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> Set
         export_roles=tuple(ours.get("export_roles", "editor administrator").split()),
         trust_request_id=parsing.yes_no("trust_request_id", ours.get("trust_request_id", "false")),
         verify_after_days=parsing.days_by_kind("verify_after_days", ours.get("verify_after_days", str(VERIFY_AFTER))),
+        replica_url=_replica_url(secret_of(variable("replica_url"), environ) or ours.get("replica_url", "")),
         pgbouncer=parsing.yes_no("pgbouncer", ours.get("pgbouncer", "false")),
         worker=parsing.worker(ours.get("worker", "")),
         jobs=parsing.one_of("jobs", ours.get("jobs", JOB_RUNNERS[0]), JOB_RUNNERS),
@@ -149,6 +158,16 @@ def read(ini: Mapping[str, str], environ: Mapping[str, str] = os.environ) -> Set
     )
 
 
+def _replica_url(text: str) -> str:
+    """Return the URL of the replica as SQLAlchemy reads it; "" without one. Raise SettingsError for another one."""
+    if not text:
+        return ""
+    url = database_url(text, f"{PREFIX}replica_url")
+    if url.startswith("sqlite"):
+        raise SettingsError(f"{PREFIX}replica_url: SQLite has no replicas")
+    return url
+
+
 SECRET_FILES = {"secret_file", "audit_secret_file"}  # ini only: a file that does not exist is created
 OTHERS = {
     "verify_after_days",
@@ -160,6 +179,7 @@ OTHERS = {
     "export_roles",
     "trust_request_id",
     "pgbouncer",
+    "replica_url",
     "worker",
     "api_origins",
     "public_kinds",

@@ -19,18 +19,21 @@ def _hosts_in_query(match: re.Match[str]) -> str:
     return f"{match['start']}{match['name'] or '/'}?{'&'.join(filter(None, [*hosts, match['query']]))}"
 
 
-def database_url(text: str) -> str:
-    """Return the URL as SQLAlchemy reads it, with the driver; raise SettingsError if it is missing or unusable."""
+def database_url(text: str, name: str = "sqlalchemy.url") -> str:
+    """Return the URL as SQLAlchemy reads it, with the driver.
+
+    Raise SettingsError, which names the setting ``name``, if it is missing or unusable.
+    """
     if not text:
-        raise SettingsError("sqlalchemy.url is missing, and so is DATABASE_URL in the environment")
+        raise SettingsError(f"{name} is missing, and so is DATABASE_URL in the environment")
     try:
         url = make_url(_HOSTS.sub(_hosts_in_query, text, count=1))
     except (ArgumentError, ValueError):
-        raise SettingsError("sqlalchemy.url is not a database URL") from None
+        raise SettingsError(f"{name} is not a database URL") from None
     backend = {"postgres": "postgresql"}.get(url.get_backend_name(), url.get_backend_name())
     if backend not in ("sqlite", "postgresql"):
-        raise SettingsError(f"sqlalchemy.url names {backend!r}; sqlite and postgresql are supported")
+        raise SettingsError(f"{name} names {backend!r}; sqlite and postgresql are supported")
     if backend == "sqlite" and url.database in (None, "", ":memory:"):
-        raise SettingsError("sqlalchemy.url: SQLite needs a file, not memory")
+        raise SettingsError(f"{name}: SQLite needs a file, not memory")
     driver = "postgresql+psycopg" if backend == "postgresql" else "sqlite"
     return url.set(drivername=driver).render_as_string(hide_password=False)

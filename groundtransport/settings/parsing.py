@@ -21,6 +21,7 @@ NUMBERS = {
     "pool_size": (4, 1000),
     "pool_timeout": (1, 30),
     "database_timeout": (1, 30),
+    "replica_max_lag": (1, 600),
     "api_body_limit": (64 * 1024, 1024 * 1024 * 1024),
     "api_rate_limit": (0, 1_000_000),
     "public_rate_limit": (0, 1_000_000),

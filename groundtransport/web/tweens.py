@@ -21,6 +21,8 @@ TWEENS = (
     "groundtransport.accounts.tokens.authentication.tween",
     # Redirects every URL under /admin to the sign-in, before 404, 405 or CSRF are looked at.
     "groundtransport.web.login_required.tween",
+    # Has the replica answer what it may; the leader has identified the user before. Sees the end of the transaction.
+    "groundtransport.web.replica_reads.tween",
     # Leads from the sign-in back to the form that was saved; needs the signed-in user.
     "groundtransport.records.edit.saved_forms.tween",
     # Turns POST with _method into PUT or DELETE, before the transaction and the view lookup see the method.

@@ -31,6 +31,8 @@ def readyz(context: Root, request: Request) -> Response:
         raise HTTPServiceUnavailable(_("The service is about to end."))
     if request.registry["settings"].is_sqlite and not sqlite.is_sound(request.registry["engine"]):
         raise HTTPServiceUnavailable(_("The database file is damaged: bring back a backup."))
+    if request.is_leader_away:
+        return _ready_to_read(request)
     state, schema = compatibility.state_of(request.registry["engine"]), request.registry["schema"]
     if reason := compatibility.why_not_ready(state, schema):
         raise HTTPServiceUnavailable(reason)
@@ -38,6 +40,14 @@ def readyz(context: Root, request: Request) -> Response:
         for reason in filter(None, (why() for why in request.registry["readiness"])):
             raise HTTPServiceUnavailable(reason)
     return Response("ready", content_type="text/plain", charset="utf-8")
+
+
+def _ready_to_read(request: Request) -> Response:
+    """Return 200 without the leader if the replica has our schema: the process can show pages, and cannot save."""
+    state = compatibility.state_of(request.dbsession.get_bind().engine)
+    if reason := compatibility.why_incompatible(state, request.registry["schema"]):
+        raise HTTPServiceUnavailable(reason)
+    return Response("ready to read", content_type="text/plain", charset="utf-8")
 
 
 @view_config(context=Admin, name="about", request_method="GET", permission=Permission.OWN_READ, renderer="about.jinja2")

@@ -205,7 +205,8 @@ class ServerSession(FlashQueue):
         Only a sign-in, a sign-out and what ``add_write`` added wait for the disk: a power cut may lose a message.
         Raise SQLAlchemyError if the row cannot be written.
         """
-        if self._needs_own_transaction or (self._needs_touch and not self._is_written):
+        is_due = self._needs_touch and not self._is_written and not self._request.is_leader_away
+        if self._needs_own_transaction or is_due:
             engine = write_engine(self._engine, remaining_time(self._request), durable=self._needs_own_transaction)
             with engine.begin() as connection:
                 self._write(connection)

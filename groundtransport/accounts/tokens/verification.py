@@ -144,8 +144,13 @@ def _read(request: Request, token_hash: str) -> AnyRow | None:
 
 
 def _read_and_lease(request: Request, leases: Leases, token_hash: str) -> tuple[AnyRow | None, Lease]:
-    """Return the token with its user, and a new lease. While the database is locked, the request is not counted."""
+    """Return the token with its user, and a new lease.
+
+    While the database is locked or its leader is away, the request is not counted.
+    """
     window = current_window()
+    if request.is_leader_away:
+        return _read(request, token_hash), Lease(window, 0, leases.limit)
     values = {"its_hash": token_hash, "window": window, "size": lease_size(leases.limit), "at": now()}
     try:
         with _lease_engine(request).begin() as connection:

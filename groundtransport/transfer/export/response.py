@@ -16,7 +16,7 @@ def download(request: Request, export: Export, file_format: Format, name: str) -
     """Return the response that streams an export as the file ``name``; a 503 if too many are running."""
     registry = request.registry
     try:
-        parts = run_export(export, registry["engine"], registry["security_log"])
+        parts = run_export(export, request.dbsession.get_bind().engine, registry["security_log"])
         body = start(registry["export_slots"], parts, request.environ)
     except Busy:
         response = error(request, 503, BUSY)
