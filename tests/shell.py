@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select
 from groundtransport import db, settings
 from groundtransport.accounts.models import AdminUser
 from groundtransport.airports import loading, source
-from groundtransport.airports.models import City
+from groundtransport.airports.models import City, SmallCity
 from groundtransport.cli import main
 from groundtransport.db import migrations
 from tests.site import ENVIRON, app_settings
@@ -66,7 +66,10 @@ class Shell:
 
 
 def fill_with_some_places(url: str) -> None:
-    """Migrate the database, and add five airports and two cities; leave no connection open."""
+    """Migrate the database, and add five airports, two cities and a small one; leave no connection open.
+
+    ``init`` takes them for complete, and does not load all of them.
+    """
     engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
     migrations.upgrade(engine)
     airports = [row for row in source.packaged_airports() if row["code"] in SOME]
@@ -74,5 +77,7 @@ def fill_with_some_places(url: str) -> None:
         loading.refresh_airports(dbsession, airports)
         loading.note_corrected(dbsession)  # the five are all that the tests need
         for number, name in enumerate(("Queens", "Newark")):
-            dbsession.add(City(id=number, name=name, country="US", latitude=40.7, longitude=-73.8, population=9000))
+            values = {"id": number, "name": name, "latitude": 40.7, "longitude": -73.8}
+            dbsession.add(City(**values, country="US", population=9000, state="US-NY"))
+        dbsession.add(SmallCity(id=2, name="Jamaica", folded_name="jamaica", latitude=40.7, longitude=-73.8))
     engine.dispose()
