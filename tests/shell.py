@@ -66,12 +66,15 @@ class Shell:
 
 
 def fill_with_some_places(url: str) -> None:
-    """Migrate the database, and add five airports, two cities and a small one; leave no connection open.
-
-    ``init`` takes them for complete, and does not load all of them.
-    """
+    """Migrate the database, and add some places; leave no connection open."""
     engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
     migrations.upgrade(engine)
+    add_some_places(engine)
+    engine.dispose()
+
+
+def add_some_places(engine: Engine) -> None:
+    """Add five airports, two cities and a small one. ``init`` takes them for complete, and does not load all."""
     airports = [row for row in source.packaged_airports() if row["code"] in SOME]
     with db.transaction(engine) as dbsession:
         loading.refresh_airports(dbsession, airports)
@@ -80,4 +83,3 @@ def fill_with_some_places(url: str) -> None:
             values = {"id": number, "name": name, "latitude": 40.7, "longitude": -73.8}
             dbsession.add(City(**values, country="US", population=9000, state="US-NY"))
         dbsession.add(SmallCity(id=2, name="Jamaica", folded_name="jamaica", latitude=40.7, longitude=-73.8))
-    engine.dispose()

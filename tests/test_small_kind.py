@@ -73,15 +73,13 @@ def live() -> None:
 
 
 def start(url: str, message: str) -> Any:
-    """Migrate, write and apply the revision of the installed kinds, add two airports, and start the application."""
+    """Migrate, write and apply the revision of the installed kinds, add some places, and start the application."""
     import groundtransport
     from groundtransport import db, settings
     from groundtransport.accounts import users
-    from groundtransport.airports import loading, source
-    from groundtransport.airports.models import City
     from groundtransport.db import migrations
     from groundtransport.security import Role
-    from tests.shell import run
+    from tests.shell import add_some_places, run
     from tests.site import ENVIRON, PASSWORD, Site, app_settings
 
     assert Path.cwd() in Path(groundtransport.__file__).parents, "this must run on the copy"
@@ -90,10 +88,8 @@ def start(url: str, message: str) -> Any:
     from alembic import command
 
     command.revision(migrations.config(engine), message, autogenerate=True)
+    add_some_places(engine)
     with db.transaction(engine) as dbsession:
-        codes = ("JFK", "LHR")
-        loading.refresh_airports(dbsession, (row for row in source.packaged_airports() if row["code"] in codes))
-        dbsession.add(City(id=1, name="Queens", country="US", latitude=40.7, longitude=-73.8, population=9000))
         for role in Role:
             users.add(dbsession, f"the-{role}", role, PASSWORD, one_time=False)
     engine.dispose()

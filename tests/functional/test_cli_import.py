@@ -133,8 +133,13 @@ def test_a_file_without_rows_is_no_failure(shell: Shell) -> None:
     assert "0 created, 0 refused" in shell("import", "transit", shell.write("airport_name\n"))
 
 
-@pytest.mark.parametrize("ini", ["development.ini", "production.ini"])
-@pytest.mark.parametrize("command", [("sample", "transit", "--records", "3"), ("import", "transit", "records.csv")])
+@pytest.mark.parametrize(
+    ("ini", "command"),
+    [
+        ("development.ini", ("sample", "transit", "--records", "3")),
+        ("production.ini", ("import", "transit", "records.csv")),
+    ],
+)
 def test_a_checkpoint_is_for_the_journal_and_not_for_the_terminal(
     small: Shell, ini: str, command: tuple[str, ...]
 ) -> None:
