@@ -1,10 +1,12 @@
 """Metrics for Prometheus and the access log: what an operator sees of the service from outside."""
 
+from importlib.util import find_spec
+
 from pyramid.config import Configurator
 from pyramid.interfaces import IViewDeriverInfo
 
-from groundtransport.monitoring.link_checks import LinkCheckCollector
-from groundtransport.monitoring.metrics import Metrics
+from groundtransport.monitoring.database_state import DatabaseCollector
+from groundtransport.monitoring.metrics import PREFIX, Metrics
 from groundtransport.monitoring.statements import listen
 from groundtransport.request import Request, View
 from groundtransport.resources import Node
@@ -36,8 +38,12 @@ def _name_of(view: object, method: str | None) -> str:
 
 def includeme(config: Configurator) -> None:
     config.registry["metrics"] = Metrics(config.registry["engine"].pool)
-    config.registry["metrics"].registry.register(LinkCheckCollector(config.registry["engine"]))
+    config.registry["metrics"].registry.register(DatabaseCollector(config.registry["engine"], PREFIX))
     listen(config.registry["engine"])
+    if config.registry["replica"]:
+        listen(config.registry["replica"].engine)
+    if find_spec("opentelemetry"):
+        config.include("groundtransport.monitoring.tracing")
     config.add_view_deriver(label_view)
     config.include("groundtransport.after_commit")
     config.add_after_commit_subscriber(config.registry["metrics"].count_change)

@@ -42,6 +42,7 @@ class Metrics:
         self.statements = self._counter("statements", "SQL statements of requests")
         self.statement_seconds = self._counter("statement_seconds", "Seconds of the SQL statements of requests")
         self.retries = self._counter("retries", "Requests that were tried again after a lost connection or a deadlock")
+        self.unavailable = self._counter("unavailable", "Requests answered with 503 by reason", "reason")
         self.changes = self._counter("changes", "Changes of records", "kind", "action")
         self._gauge("pool_connections", "Open connections to the database").set_function(
             lambda: pool.checkedin() + pool.checkedout()

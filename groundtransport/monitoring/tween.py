@@ -7,12 +7,14 @@ import logging
 import time
 from collections.abc import Callable
 
+from pyramid.httpexceptions import HTTPServiceUnavailable
 from pyramid.response import Response
 
 from groundtransport.monitoring import VIEW
 from groundtransport.monitoring.statements import Statements, counted
 from groundtransport.request import Registry, Request
 from groundtransport.security import known_identity
+from groundtransport.web.errors import UNAVAILABLE
 
 access = logging.getLogger("groundtransport.access")
 
@@ -24,6 +26,8 @@ Handler = Callable[[Request], Response]
 
 def tween(handler: Handler, registry: Registry) -> Handler:
     metrics = registry["metrics"]
+    if "tracing" in registry:
+        handler = registry["tracing"].trace(handler)
 
     def measure(request: Request) -> Response:
         began = time.monotonic()
@@ -35,6 +39,8 @@ def tween(handler: Handler, registry: Registry) -> Handler:
         metrics.requests.labels(view, method, response.status_int).observe(seconds)
         metrics.statements.inc(statements.count)
         metrics.statement_seconds.inc(statements.seconds)
+        if response.status_int == HTTPServiceUnavailable.code:
+            metrics.unavailable.labels(request.environ.get(UNAVAILABLE, "other")).inc()
         if request.environ.get("retry.attempt", 0):
             metrics.retries.inc()
         elif ARRIVED in request.environ:

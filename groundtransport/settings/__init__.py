@@ -79,9 +79,7 @@ class Settings:
     replica_url: str = field(
         default="",
         repr=False,
-        metadata={
-            "meaning": "URL of standbys that answer requests which only read; none if unset; also as `_FILE`"
-        },
+        metadata={"meaning": "URL of standbys that answer requests which only read; none if unset; also as `_FILE`"},
     )
     replica_max_lag: int = _setting(5, "seconds that a standby may be behind; further behind, the leader answers")
     database_timeout: int = _setting(

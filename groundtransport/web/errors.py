@@ -10,7 +10,8 @@ from pyramid.response import Response
 from pyramid.view import exception_view_config, forbidden_view_config, notfound_view_config
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError, TimeoutError
 
-from groundtransport.db.commit_outcome import may_be_stored
+from groundtransport.db.commit_outcome import OutcomeUnknown, may_be_stored
+from groundtransport.db.postgresql import is_read_only
 from groundtransport.i18n import _
 from groundtransport.request import Request
 from groundtransport.security import Permission, TokenDenied, is_api, is_public
@@ -22,6 +23,7 @@ log = logging.getLogger(__name__)
 
 HTML, JSON, PROBLEM = "text/html", "application/json", "application/problem+json"
 RETRY_AFTER = 5  # seconds
+UNAVAILABLE = "groundtransport.unavailable"  # key in the WSGI environ: the reason of a 503
 
 # Titles of error pages; problem details use the phrase of the HTTP standard.
 TITLES = {
@@ -143,9 +145,19 @@ def denial_of(exception: HTTPForbidden) -> str:
 def database_away(exception: Exception, request: Request) -> Response:
     """Return a 503 with Retry-After: the database does not answer."""
     log.error("request %s: database error: %s", request.id, exception)
+    request.environ[UNAVAILABLE] = _why_unavailable(exception)
     response = _error_after_write(exception, request, 503)
     response.headers["Retry-After"] = str(RETRY_AFTER)
     return response
+
+
+def _why_unavailable(exception: Exception) -> str:
+    """Return the reason of a 503 for the metrics."""
+    if isinstance(exception, TimeoutError):
+        return "pool"  # no connection became free in time
+    if isinstance(exception, OutcomeUnknown):
+        return "outcome_unknown"
+    return "read_only" if is_read_only(getattr(exception, "orig", None)) else "database"
 
 
 @exception_view_config(DBAPIError)

@@ -27,9 +27,13 @@ class PairQuery:
     def conditions(self, kind: Kind) -> list[ColumnElement[bool]]:
         """Return the WHERE clauses; an index begins with their columns."""
         state = REJECTED if self.rejected else ACROSS if self.across else OPEN
-        clauses = [DuplicatePair.kind == kind.name, DuplicatePair.state == state]
-        if self.record:  # both have an index, so neither reads the pairs of the kind
+        clauses = [DuplicatePair.kind == kind.name]
+        if self.record:
+            # The sum keeps SQLite from reading all open pairs in their order: 29 ms of 500,000, in place of 0.02 ms.
+            clauses.append(DuplicatePair.state + 0 == state)
             clauses.append(or_(DuplicatePair.first_id == self.record, DuplicatePair.second_id == self.record))
+        else:
+            clauses.append(DuplicatePair.state == state)
         is_of_one = self.airport_code and state != ACROSS
         return [*clauses, DuplicatePair.airport_code == self.airport_code] if is_of_one else clauses
 
