@@ -6,7 +6,8 @@ from functools import partial
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import Engine, event, text
+from alembic.operations import Operations
+from sqlalchemy import Column, Engine, String, event, text
 from sqlalchemy.exc import PendingRollbackError
 
 from groundtransport import db, settings
@@ -16,7 +17,7 @@ from tests.site import ENVIRON, app_settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)]
 
-FIRST_RELEASE = "0013"
+BEFORE = "0010"  # the next migration is one of the first that create an index CONCURRENTLY
 AIRPORT = (
     "INSERT INTO airport (code, name, city, state, country, latitude, longitude, search_text, population, is_listed) "
     "VALUES ('JFK', 'Kennedy', '', '', 'US', 40.6, -73.8, '', 0, true)"
@@ -24,6 +25,11 @@ AIRPORT = (
 RECORDS = (
     "INSERT INTO {0} (airport_id, airport_code, airport_name, created_at, updated_at, version, search_text) "
     "SELECT id, 'JFK', 'Kennedy (JFK)', now(), now(), 1, '' FROM airport"
+)
+ENTRY = (
+    "INSERT INTO admin_activity (id, at, actor, request_id, address, batch, action, kind, record_id, version, "
+    "airport_code, label, changes, key_id, mac, search_text) "
+    "VALUES (1, now(), 'a', '', '', '', 'create', 'transit', 1, 1, 'JFK', '', '{}', '', '', '')"
 )
 
 
@@ -45,14 +51,24 @@ class Stopper:
 
 @pytest.fixture
 def engine(empty_database_url: str) -> Iterator[Engine]:
-    """A database of the first release with a record of each kind."""
+    """A database of an early release with a record of each kind, and an entry of the log."""
     engine = db.make_engine(settings.read(app_settings(empty_database_url), ENVIRON))
-    migrations.upgrade(engine, FIRST_RELEASE)
+    migrations.upgrade(engine, BEFORE)
     with engine.begin() as connection:
-        for statement in (AIRPORT, RECORDS.format("transit"), RECORDS.format("scheduledbus")):
+        for statement in (AIRPORT, ENTRY, RECORDS.format("transit"), RECORDS.format("scheduledbus")):
             connection.execute(text(statement))
     yield engine
     engine.dispose()
+
+
+def test_a_batch_creates_an_index_on_a_table_with_rows(engine: Engine) -> None:
+    migrations.upgrade(engine)  # imports the operations
+    with engine.begin() as connection:
+        operations = Operations(MigrationContext.configure(connection))
+        with operations.batch_alter_table("transit") as batch:
+            batch.add_column(Column("next_text", String(9)))
+            batch.create_index("ix_transit_next_text", ["next_text"])
+        assert connection.scalar(text("SELECT to_regclass('ix_transit_next_text')")) is not None
 
 
 def test_an_upgrade_that_was_stopped_at_each_index_is_repeated(engine: Engine) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from alembic.operations import Operations
+from alembic.operations.batch import BatchOperationsImpl
 from alembic.operations.ops import AddColumnOp, CreateIndexOp, CreateTableOp
 from alembic.operations.toimpl import add_column, create_index, create_table
 
@@ -19,9 +20,10 @@ _IS_VALID = sa.text("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regcl
 
 @Operations.implementation_for(CreateIndexOp, replace=True)
 def create_index_beside_writers(operations: Operations, operation: CreateIndexOp) -> None:
-    """Create the index, unless it is there; on a table with rows CONCURRENTLY."""
+    """Create the index, unless it is there; on a table with rows CONCURRENTLY, but not in a batch, which runs later."""
     connection, context = operations.get_bind(), operations.get_context()
-    if not _is_postgresql(operations):
+    is_later = isinstance(operations.impl, BatchOperationsImpl)
+    if not _is_postgresql(operations) or is_later or operation.kw.get("postgresql_concurrently"):
         create_index(operations, operation)
         return
     name, table = str(operation.index_name), operation.table_name
