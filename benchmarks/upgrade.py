@@ -64,9 +64,7 @@ def upgrade(url: str, ini: str, *, with_init: bool) -> None:
     migrations.upgrade(engine)
     engine.dispose()
     if with_init:
-        say("the rest of init")
-        sys.stdout.flush()
-        os.dup2(2, 1)
+        say("the rest of init")  # whose lines begin a step each
         main(["-c", ini, "init"], standalone_mode=False)
 
 
@@ -141,8 +139,11 @@ def measure(url: str, given: argparse.Namespace, folder: Path) -> None:
         words = [*command, *(["--init"] if given.init else [])]
         with subprocess.Popen(words, env=environ, text=True, stdout=subprocess.PIPE) as process:
             for line in process.stdout or ():
-                moment, _, title = line.rstrip().partition("\t")
-                steps.append(Step(title, float(moment)))
+                moment, tab, title = line.rstrip().partition("\t")
+                if tab:
+                    steps.append(Step(title, float(moment)))
+                elif line[0].isalpha():
+                    steps.append(Step(f"init: {moment}", time.monotonic()))
         assert process.returncode == 0, "the upgrade failed"
         ended = time.monotonic()
     report(steps, ended, writers)

@@ -18,9 +18,10 @@ RECORDS = """
 INSERT INTO transit (airport_id, airport_code, airport_name, company_name, company_address, company_phone1,
                      company_link, route_name, place, city, state, zip_code, description, status, created_at,
                      updated_at, version, search_text)
-SELECT a.id, a.code, a.name || ' (' || a.code || ')', 'Company ' || n, n || ' Long Street', '+1 212 555 ' || (1000 + n % 9000),
-       'https://company-' || n || '.example.org/', 'Route ' || n % 977, 'Stop ' || n % 389, 'City ' || n % 3001,
-       'US-NY', CAST(10000 + n % 89999 AS VARCHAR(20)), 'Runs every ' || n % 60 || ' minutes from stop ' || n,
+SELECT a.id, a.code, a.name || ' (' || a.code || ')', 'Company ' || n, n || ' Long Street',
+       '+1 212 555 ' || (1000 + n % 9000), 'https://company-' || n || '.example.org/', 'Route ' || n % 977,
+       'Stop ' || n % 389, 'City ' || n % 3001, 'US-NY', CAST(10000 + n % 89999 AS VARCHAR(20)),
+       'Runs every ' || n % 60 || ' minutes from stop ' || n,
        CASE n % 5 WHEN 0 THEN 'inactive' ELSE 'active' END, {now}, {now}, 1,
        lower('company ' || n || ' ' || n || ' long street city ' || n % 3001 || ' route ' || n % 977)
 FROM ({numbers}) AS numbers JOIN airport a ON a.id = 1 + n % {airports}
