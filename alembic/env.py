@@ -13,7 +13,7 @@ from groundtransport import db, kinds, settings
 from groundtransport.accounts import models as accounts
 from groundtransport.accounts.secondfactor import models as secondfactor
 from groundtransport.audit import models as audit
-from groundtransport.db import compatibility, migrations
+from groundtransport.db import compatibility, migration_operations, migrations
 from groundtransport.db.migration_locks import short_lock_waits
 from groundtransport.db.revisions import read_schema
 from groundtransport.indexes.operations import is_ours
@@ -32,6 +32,7 @@ TABLES = (
     imports,
     kinds.modules(),
 )  # importing them defines the metadata
+OPERATIONS = migration_operations  # importing it changes Alembic's operations
 FIELDS = "groundtransport.records.fields"
 
 

@@ -53,29 +53,46 @@ def find_programs() -> Path | None:
     return Path(result).resolve().parent if result else None
 
 
-def start(programs: Path, leader: Path | None = None) -> Path:
+def start(programs: Path, leader: Path | None = None, settings: str = "") -> Path:
     """Start a server on a socket alone; return its folder, which ``stop`` removes.
 
-    It is a standby of the server in the folder ``leader``, if given.
+    It is a standby of the server in the folder ``leader``, if given. ``settings`` are lines of postgresql.conf.
     """
-    folder = Path(tempfile.mkdtemp(prefix="gt-pg-", dir="/tmp"))
-    if os.geteuid() == 0:
-        shutil.chown(folder, "postgres")
+    folder = new_folder()
     data = folder / "data"
     if leader:
         options = ("--write-recovery-conf", "--checkpoint=fast", "--no-sync")
         run(programs / "pg_basebackup", "-D", str(data), "-h", str(leader), "-U", "postgres", *options)
     else:
         run(programs / "initdb", "-D", str(data), "-A", "trust", "-U", "postgres", "-E", "UTF8", "--no-sync")
-    resume(programs, folder)
+    launch(programs, folder, settings)
     return folder
 
 
-def resume(programs: Path, folder: Path) -> None:
-    """Start the server in a folder, as ``start`` or ``halt`` left it."""
-    data = folder / "data"
-    settings = f"-c listen_addresses='' -k {folder} " + " ".join(f"-c {option}" for option in OPTIONS)
-    run(programs / "pg_ctl", "-D", str(data), "-w", "-l", str(folder / "log"), "-o", settings, "start")
+def new_folder() -> Path:
+    """Make a folder for a server, of the user who runs it."""
+    folder = Path(tempfile.mkdtemp(prefix="gt-pg-", dir="/tmp"))
+    give_away(folder)
+    return folder
+
+
+def make_folder(folder: Path) -> None:
+    """Make an empty folder of that user."""
+    folder.mkdir(mode=0o700)
+    give_away(folder)
+
+
+def give_away(folder: Path) -> None:
+    if os.geteuid() == 0:
+        shutil.chown(folder, "postgres")
+
+
+def launch(programs: Path, folder: Path, settings: str = "") -> None:
+    """Start the server whose data are in ``folder``, with more lines of postgresql.conf."""
+    with (folder / "data" / "postgresql.conf").open("a") as file:
+        file.write(f"\n{settings}\n")
+    options = f"-c listen_addresses='' -k {folder} " + " ".join(f"-c {option}" for option in OPTIONS)
+    run(programs / "pg_ctl", "-D", str(folder / "data"), "-w", "-l", str(folder / "log"), "-o", options, "start")
 
 
 def halt(programs: Path, folder: Path) -> None:

@@ -1,13 +1,13 @@
 """``groundtransport init``: set up or upgrade a deployment. Can be repeated safely, and is fast if nothing changed."""
 
 import click
-from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from groundtransport import db, kinds
 from groundtransport.audit import protection
 from groundtransport.cli.context import CommandContext, pass_command_context
 from groundtransport.cli.doubles import build_pairs
+from groundtransport.cli.init_choices import fill_choices
 from groundtransport.cli.init_searches import renew_log_searches, renew_searches
 from groundtransport.cli.records_at import rename_records
 from groundtransport.db import compatibility, migrations
@@ -139,28 +139,6 @@ def reseal_webhooks(context: CommandContext) -> None:
         count = subscriptions.reseal(dbsession, context.settings.secrets)
     if count:
         click.echo(f"Webhooks sealed under the newest secret: {count:,}")
-
-
-def fill_choices(context: CommandContext) -> None:
-    """Set empty choice fields of live records, which earlier releases allowed, to the default; log each change."""
-    from groundtransport.kinds import kinds
-    from groundtransport.records.kind import single_choice_fields
-    from groundtransport.records.writer import Writer
-
-    for kind in kinds().values():
-        for name in single_choice_fields(kind):
-            default = kind.fields[name].empty()
-            if default is None:  # no value is a value: a yes/no field is unknown
-                continue
-            without_value = select(kind.model).where(kind.model.is_live(), getattr(kind.model, name).is_(None))
-            with db.transaction(context.engine) as dbsession:
-                rows = dbsession.scalars(without_value.order_by(kind.model.id).with_for_update()).all()
-                if not rows:
-                    continue
-                writer = Writer(dbsession, context.registry.notify, kind, context.actor("init"))
-                for row in rows:
-                    writer.update(row, {name: default})
-            click.echo(f"{kind.name}: {len(rows):,} records without {name} were given the default")
 
 
 def compare_records(context: CommandContext) -> None:

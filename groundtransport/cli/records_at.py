@@ -11,10 +11,16 @@ from groundtransport.records import renaming
 
 
 def rename_records(context: CommandContext) -> None:
-    """Store the airport's present name in the live records of renamed airports, in one batch, and log each change."""
+    """Store the airport's present name in the live records of renamed airports, in one batch, and log each change.
+
+    Each transaction changes a few records, so that their writers do not wait for long.
+    """
     for kind in kinds.kinds().values():
-        with db.transaction(context.engine) as dbsession:
-            number = renaming.rename_records(dbsession, context.registry.notify, kind, context.actor("airports"))
+        actor, number, ids = context.actor("airports"), 0, [0]
+        while ids:
+            with db.transaction(context.engine) as dbsession:
+                ids = renaming.rename_some(dbsession, context.registry.notify, kind, actor, after=ids[-1])
+            number += len(ids)
         if number:
             click.echo(f"{kind.name}: the airport's new name stored in {number:,} records")
 

@@ -274,8 +274,9 @@ def test_init_seals_second_factors_under_the_newest_secret(small: Shell) -> None
     assert unseal((new.encode(),), user_id, sealed) == secret
 
 
-def test_init_gives_records_without_a_status_the_default(small: Shell) -> None:
-    """A save could empty it once."""
+def test_init_gives_records_without_a_status_the_default(small: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A save could empty it once. Each transaction changes a few records."""
+    monkeypatch.setattr("groundtransport.cli.init_choices.AT_ONCE", 1)
     small("sample", "transit", "--records", "4", "--seed", "1")
     with small.engine.begin() as connection:
         connection.execute(text("UPDATE transit SET status = NULL WHERE id <= 2"))

@@ -1,17 +1,20 @@
 """The command line: a newer list of airports, and airports that the list lacks."""
 
 import re
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import Connection, text, update
 
 from groundtransport import db, kinds
 from groundtransport.airports import lookup
 from groundtransport.airports.models import Airport
 from groundtransport.audit.models import AdminActivity
 from groundtransport.indexes import layouts
+from groundtransport.records import renaming
 from tests.shell import SOME, Shell
 
 
@@ -135,6 +138,40 @@ def test_records_follow_the_name_of_their_airport(small: Shell) -> None:
     ]
     assert small.all(AdminActivity.id, AdminActivity.action)[-1][1] == "update"
     assert "stored in" not in small("airports", "refresh", "--file", small.write(HEADER + renamed, "airports.csv"))
+
+
+def test_records_are_renamed_in_small_transactions_of_one_batch(small: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renaming, "AT_ONCE", 1)
+    small("import", "transit", small.write("airport_name\n(JFK)\n(JFK)\n(JFK)\n"))
+    renamed = KENNEDY.replace("John F Kennedy", "Idlewild")
+    output = small("airports", "refresh", "--file", small.write(HEADER + renamed, "airports.csv"))
+    assert "transit: the airport's new name stored in 3 records" in output
+    assert len({batch for _, batch in small.all(AdminActivity.id, AdminActivity.batch)[-3:]}) == 1
+
+
+@pytest.mark.parametrize("small_database_url", ["postgresql"], indirect=True)
+def test_a_record_that_is_changed_meanwhile_is_renamed_too(small: Shell) -> None:
+    small("import", "transit", small.write("airport_name\n(JFK)\n(JFK)\n"))
+    waits = text(
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    )
+
+    def commit_when_waited_for(writer: Connection) -> None:
+        with small.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as observer:
+            while not observer.scalar(waits):
+                time.sleep(0.01)
+        writer.commit()
+
+    with small.engine.connect() as writer:
+        writer.execute(text("UPDATE transit SET version = version + 1, city = 'Queens' WHERE id = 1"))
+        thread = threading.Thread(target=commit_when_waited_for, args=(writer,))
+        thread.start()
+        renamed = KENNEDY.replace("John F Kennedy", "Idlewild")
+        output = small("airports", "refresh", "--file", small.write(HEADER + renamed, "airports.csv"))
+        thread.join()
+    assert "transit: the airport's new name stored in 2 records" in output
+    model = kinds.kinds()["transit"].model
+    assert small.all(model.id, model.version, model.city)[0] == (1, 3, "Queens")
 
 
 def test_a_database_of_an_earlier_release_is_corrected_by_init(small: Shell) -> None:

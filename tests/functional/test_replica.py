@@ -131,7 +131,7 @@ def test_without_the_leader_pages_are_shown(site: Site, servers: Servers) -> Non
         assert int(answer.headers["Retry-After"]) > 0
         assert (client.get("/readyz").status_int, client.get("/readyz").text) == (200, "ready to read")
     finally:
-        postgres.resume(servers.programs, servers.leader_folder)
+        postgres.launch(servers.programs, servers.leader_folder)
     wait_for(lambda: client.get("/readyz").text == "ready")
     assert NOT_SAVED not in client.get(LIST).text
     assert client.post(LIST, form, X_CSRF_Token=form["csrf_token"]).status_int == 303
@@ -147,7 +147,7 @@ def test_without_the_replica_the_leader_answers(site: Site, servers: Servers) ->
         client.create("transit", company_name="New line")
         assert names(client) == ["New line"]
     finally:
-        postgres.resume(servers.programs, servers.standby_folder)
+        postgres.launch(servers.programs, servers.standby_folder)
     wait_for(lambda: reads_from_replica(site, client))
 
 

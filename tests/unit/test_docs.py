@@ -20,6 +20,7 @@ ANCHOR = re.compile(r'<a id="([\w-]+)"></a>')
 FOLDERS = (ROOT, ROOT / "groundtransport", ROOT / "tests", ROOT / "docs", ROOT / "groundtransport" / "static")
 # Named without their folder, or created by the reader.
 OTHER = {"list.jinja2", "test_pages.py", "shuttle/groundtransport_shuttle.py", "shuttle/pyproject.toml"}
+OTHER |= {"postgresql.auto.conf"}  # PostgreSQL's own, in its data folder
 
 
 def prose(page: Path) -> str:
