@@ -9,20 +9,23 @@ import signal
 import subprocess
 import urllib.request
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
+
+import psycopg
 
 from lab import processes
 from lab.processes import LabError
 from tests.postgres import find_programs
 
 SUPERUSER = "postgres"
-# Seconds. The leader's key in etcd expires TTL after its last renewal, which is what a failover waits for. Patroni demands
-# LOOP_WAIT + 2 * RETRY_TIMEOUT <= TTL. Newer releases than Debian 12's 3.0 raise TTL to 20 at least.
+# Seconds. The leader's key in etcd expires TTL after its last renewal, which is what a failover waits for. Patroni
+# demands LOOP_WAIT + 2 * RETRY_TIMEOUT <= TTL. Releases after Debian 12's 3.0 raise TTL to 20 at least.
 TTL, LOOP_WAIT, RETRY_TIMEOUT = 10, 2, 4
 START_TIMEOUT = 5  # seconds that a crashed leader may take to start before another takes over
 WAL_SIZE = "512m"  # of the small file systems
+STREAMING = "SELECT count(*), bool_or(sync_state <> 'async') FROM pg_stat_replication WHERE state = 'streaming'"
 DCS = {
     "ttl": TTL,
     "loop_wait": LOOP_WAIT,
@@ -80,7 +83,7 @@ class Member:
             "scope": "lab",
             "name": self.name,
             "restapi": {"listen": rest, "connect_address": rest},
-            "etcd3": {"hosts": [f"127.0.0.1:{etcd_port}"]},
+            "etcd": {"hosts": [f"127.0.0.1:{etcd_port}"]},  # see docs/operations.md for etcd3
             "bootstrap": {"dcs": {**DCS, "postgresql": shared}, "initdb": initdb},
             "postgresql": postgresql,
         }
@@ -99,9 +102,9 @@ class Member:
             self.wal = folder
 
     def unmount(self) -> None:
-        """Undo ``mount``."""
+        """Undo ``mount``; at once, although a process that was just killed may still use it."""
         if self.wal:
-            processes.run([processes.program("umount"), str(self.wal)])
+            processes.run([processes.program("umount"), "--lazy", str(self.wal)])
             self.wal = None
 
     def start(self) -> None:
@@ -172,7 +175,7 @@ class Cluster:
         data, client, peer = self.folder / "etcd", *(f"http://127.0.0.1:{p}" for p in (self.etcd_port, self.peer_port))
         words = [processes.program("etcd"), "--name", "lab", "--data-dir", str(processes.give_to_system_user(data))]
         words += ["--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer]
-        words += ["--initial-advertise-peer-urls", peer, "--initial-cluster", f"lab={peer}"]
+        words += ["--initial-advertise-peer-urls", peer, "--initial-cluster", f"lab={peer}", "--enable-v2"]
         self.etcd = processes.start(words, self.folder / "etcd.log", unprivileged=True)
         for member in self.members:
             processes.give_to_system_user(member.folder)
@@ -187,12 +190,12 @@ class Cluster:
 
     def end(self) -> None:
         """End all members and etcd."""
-        for member in self.members:
-            with suppress(OSError):
-                member.kill()
-            member.unmount()
-        if self.etcd:
-            processes.end(self.etcd)
+        with ExitStack() as stack:
+            if self.etcd:
+                stack.callback(processes.end, self.etcd)
+            for member in self.members:
+                stack.callback(member.unmount)
+                stack.callback(member.kill)
 
     def states(self) -> list[dict[str, Any]]:
         """Return what the first Patroni that answers knows of all members."""
@@ -215,11 +218,18 @@ class Cluster:
         return member
 
     def is_whole(self) -> bool:
-        """Return True if all members run, one leads and one is its synchronous standby."""
+        """Return True if all members run, and the leader sends its log to all others, to one of them synchronously.
+
+        Patroni alone does not tell: it notices only after some seconds that PostgreSQL was killed.
+        """
         states = self.states()
-        roles = {state["role"] for state in states}
         running = [state for state in states if is_running(state)]
-        return len(running) == len(self.members) and {"leader", "sync_standby"} <= roles
+        if len(running) < len(self.members) or "sync_standby" not in {state["role"] for state in states}:
+            return False
+        with suppress(psycopg.Error), psycopg.connect(self.url(SUPERUSER, "postgres"), connect_timeout=2) as connection:
+            row = connection.execute(STREAMING).fetchone()
+            return row is not None and row[0] == len(self.members) - 1 and row[1]
+        return False
 
     def wait_until_whole(self, seconds: float = 90) -> None:
         """Wait until all members take part again. Raise LabError if they do not within some seconds."""

@@ -20,6 +20,7 @@ from tests.proxy import Proxy
 
 ROOT = Path(__file__).parents[1]
 DATABASE, OWNER, ROLE = "groundtransport", "groundtransport_owner", "groundtransport"
+CHECKS = (("check",), ("audit", "verify"), ("audit", "reconcile"))
 HAS_REPLICAS = hasattr(Settings, "replica_url")
 
 
