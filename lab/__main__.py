@@ -88,9 +88,9 @@ def laboratory(given: argparse.Namespace) -> Iterator[tuple[Lab, list[Client]]]:
 def start_clients(service: Service, notes: Notes) -> list[Client]:
     """Start the writers and readers."""
     assert service.front
-    token, front = service.token(), service.front
-    writers = [Writer(f"writer {number}", front.port, front.tls, token, notes) for number in range(WRITERS)]
-    readers = [Reader(f"reader {number}", front.port, front.tls, token, notes) for number in range(READERS)]
+    front, (writing, reading) = service.front, service.tokens()
+    writers = [Writer(f"writer {number}", front.port, front.tls, writing, notes) for number in range(WRITERS)]
+    readers = [Reader(f"reader {number}", front.port, front.tls, reading, notes) for number in range(READERS)]
     clients: list[Client] = [*writers, *readers]
     for client in clients:
         client.start()

@@ -79,14 +79,14 @@ class Client(threading.Thread):
 
 
 class Reader(Client):
-    """Reads a list and a record in turn."""
+    """Reads a list and a record in turn: always the same one, because a replica may not have the newest."""
 
     record_id: int | None = None
 
     def step(self) -> None:
-        """Read the newest records, then one of them."""
+        """Read the newest records, then a record."""
         _, page = self.ask("GET", f"{KIND}?limit=10&sort=-updated_at")
-        if page.get("items"):
+        if page.get("items") and self.record_id is None:
             self.record_id = page["items"][0]["id"]
         self.leave.wait(READ_PAUSE)
         if self.record_id is not None:

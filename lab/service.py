@@ -122,10 +122,15 @@ class Service:
         program = Path(sys.executable).parent / "groundtransport"
         return processes.run([str(program), "-c", str(self.ini), *words], environ)
 
-    def token(self) -> str:
-        """Return a token of a new service account that may change records."""
+    def tokens(self) -> tuple[str, str]:
+        """Return two tokens of a new service account: one that may change records, and one that only reads.
+
+        A replica answers tokens that only read.
+        """
+        create = ("tokens", "create", "laboratory")
         self.command("user", "add", "laboratory", "--role", "editor", "--service")
-        return self.command("tokens", "create", "laboratory", "writers").strip().splitlines()[-1]
+        writes, reads = self.command(*create, "writers"), self.command(*create, "readers", "--read-only")
+        return writes.strip().splitlines()[-1], reads.strip().splitlines()[-1]
 
     def stored(self, database: str = DATABASE) -> Stored:
         """Return what a database holds: the marks of records and of the activity log."""
