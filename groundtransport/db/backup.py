@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from psycopg.conninfo import make_conninfo
 from sqlalchemy import URL, create_engine, make_url, text
 from sqlalchemy.exc import DBAPIError
 
@@ -114,13 +115,21 @@ def _restored_postgresql(url: URL, file: Path) -> Iterator[URL]:
         server.dispose()
 
 
+def conninfo(url: URL) -> str:
+    """Return a PostgreSQL URL as libpq reads it, without the password.
+
+    SQLAlchemy writes several servers as ``host=name:port`` each, which libpq takes for names.
+    """
+    _, options = url.get_dialect()().create_connect_args(url)
+    return make_conninfo(**{name: value for name, value in options.items() if name not in ("context", "password")})
+
+
 def _run(program: str, url: URL, *arguments: str) -> None:
     """Run one of PostgreSQL's programs on a database. The password is passed in the environment, not visibly."""
-    shown = url.set(drivername="postgresql", password=None).render_as_string()
     password = {"PGPASSWORD": str(url.password)} if url.password else {}
     try:
         subprocess.run(  # noqa: S603  # nosec B603 # no shell
-            [program, "--no-password", f"--dbname={shown}", *arguments],
+            [program, "--no-password", f"--dbname={conninfo(url)}", *arguments],
             env={**os.environ, **password},
             check=True,
             capture_output=True,
