@@ -14,13 +14,12 @@ from pathlib import Path
 from lab import processes, report
 from lab.clients import Client, Notes, Reader, Writer
 from lab.cluster import Cluster
-from lab.faults import FAULTS, KILLS, SHORT, Lab, Skipped
+from lab.faults import FAULTS, READ_GOAL, READ_GOALS, SHORT, WRITE_GOALS, Lab, Skipped
 from lab.processes import LabError
 from lab.results import Phase, Row, goals_missed, never_acknowledged, row_of
 from lab.service import CHECKS, HAS_REPLICAS, OWNER, Service
 
 WRITERS, READERS, WORKERS, MEMBERS = 8, 4, 3, 3
-WRITE_GOAL, READ_GOAL = 15.0, 1.0  # seconds
 SETTLE = 3  # seconds between two phases
 
 
@@ -126,7 +125,8 @@ def experiment(lab: Lab, clients: Sequence[Client], faults: Sequence[str]) -> in
     has_replicas = "GROUNDTRANSPORT_REPLICA_URL" in lab.service.environ
     if not has_replicas:
         print("No replica answered reads, so the goal for reading is not compared.")
-    problems += goals_missed(rows, dict.fromkeys(KILLS, WRITE_GOAL), READ_GOAL if has_replicas else None)
+    reads = {name: READ_GOALS.get(name, READ_GOAL) for name in FAULTS} if has_replicas else {}
+    problems += goals_missed(rows, WRITE_GOALS, reads)
     problems += [f"{doubled} writes that were never acknowledged are stored twice"] * bool(doubled)
     print("\n".join(problems) or "The activity log verifies and agrees with the records, and all goals are reached.")
     return 1 if problems else 0

@@ -16,7 +16,7 @@ from lab import processes
 from lab.clients import Notes
 from lab.cluster import LOOP_WAIT, SUPERUSER, TTL, Cluster, Member
 from lab.processes import LabError
-from lab.service import CHECKS, DATABASE, OWNER, ROOT, Service, Worker
+from lab.service import CHECKS, OWNER, ROOT, Service, Worker
 from tests.postgres import find_programs
 
 PAUSE = TTL + 2 * LOOP_WAIT + 2  # seconds: longer than another leader takes
@@ -204,14 +204,15 @@ def restore(lab: Lab) -> str:
     """Back up beside the writers, verify the backup, restore it, and look for everything acknowledged before it."""
     began, file, service = time.monotonic(), lab.folder / "backup.dump", lab.service
     before = [w for w in lab.notes.writes if w.acknowledged_at is not None and w.acknowledged_at < began]
-    url = lab.cluster.url(SUPERUSER, DATABASE)
     service.command("backup", str(file), user=SUPERUSER)
     service.command("backup", "verify", str(file), user=SUPERUSER)
     service.sql(f"CREATE DATABASE {RESTORED} TEMPLATE template0 ENCODING 'UTF8'", database="postgres")
     programs = find_programs()
     assert programs, "the cluster runs"
-    words = ["--exit-on-error", f"--dbname={url.replace(f'/{DATABASE}?', f'/{RESTORED}?')}", str(file)]
-    processes.run([str(programs / "pg_restore"), *words])
+    # The leader alone: a standby that does not have the new database yet would end the search for a server.
+    server = ["--host=127.0.0.1", f"--port={lab.leader().port}", f"--username={SUPERUSER}", f"--dbname={RESTORED}"]
+    words = [str(programs / "pg_restore"), "--exit-on-error", *server, str(file)]
+    processes.run(words, {"PGPASSWORD": lab.cluster.password})
     for command in CHECKS:
         service.command(*command, user=OWNER, database=RESTORED)
     stored = service.stored(RESTORED)
@@ -235,4 +236,7 @@ FAULTS: dict[str, Callable[[Lab], str]] = {
     "restore": restore,
 }
 SHORT = ("kill-leader", "switchover", "terminate-worker")
-KILLS = ("kill-leader", "kill-postgresql")  # after these, writes must be back soon
+# The longest time in seconds without a write, where there is a goal, and without a read, where it is not READ_GOAL: a
+# leader that stands still leaves connections open, and is noticed when a request has waited its time.
+WRITE_GOALS = {"kill-leader": 15.0, "kill-postgresql": 15.0}
+READ_GOAL, READ_GOALS = 1.0, {"pause-leader": 6.0}

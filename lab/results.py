@@ -127,10 +127,10 @@ def never_acknowledged(writes: Sequence[Write], stored: Stored) -> tuple[int, in
     return len(unknown), sum(map(stored.is_doubled, unknown))
 
 
-def goals_missed(rows: Sequence[Row], write_goals: Mapping[str, float], read_goal: float | None) -> list[str]:
+def goals_missed(rows: Sequence[Row], write_goals: Mapping[str, float], read_goals: Mapping[str, float]) -> list[str]:
     """Return a sentence for each goal that is missed: nothing lost or doubled, no 500, writes and reads soon back.
 
-    ``write_goals`` are the seconds by fault, where there is a goal; ``read_goal`` is None if no replica answers reads.
+    The goals are the longest gaps in seconds by fault, where there is a goal.
     """
     missed = []
     for row in rows:
@@ -138,8 +138,7 @@ def goals_missed(rows: Sequence[Row], write_goals: Mapping[str, float], read_goa
             missed.append(f"{row.name}: {row.lost} writes lost, {row.doubled} doubled")
         if internal := sum(count for (_, status), count in row.errors.items() if status == 500):
             missed.append(f"{row.name}: {internal} answers of 500")
-        if row.write_gap > (goal := write_goals.get(row.name, inf)):
-            missed.append(f"{row.name}: no write for {row.write_gap:.1f} s, more than {goal:g}")
-        if read_goal is not None and row.read_gap > read_goal:
-            missed.append(f"{row.name}: no read for {row.read_gap:.1f} s, more than {read_goal:g}")
+        for what, gap, goals in (("write", row.write_gap, write_goals), ("read", row.read_gap, read_goals)):
+            if gap > (goal := goals.get(row.name, inf)):
+                missed.append(f"{row.name}: no {what} for {gap:.1f} s, more than {goal:g}")
     return missed

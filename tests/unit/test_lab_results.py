@@ -78,9 +78,9 @@ def test_a_row_counts_what_happened_in_its_phase() -> None:
     assert (row.acknowledged, row.lost, row.doubled) == (2, 1, 1)
     assert (row.write_gap, row.read_gap, row.client_read_gap) == (5, 4, 7)
     assert row.errors == {(WRITE, 503): 1, (READ, NO_ANSWER): 1}
-    assert goals_missed([row], {"kill-leader": 5}, read_goal=4) == ["kill-leader: 1 writes lost, 1 doubled"]
-    assert len(goals_missed([row], {"kill-leader": 4.9}, read_goal=3.9)) == 3
-    assert len(goals_missed([row], {"kill-leader": 4.9}, read_goal=None)) == 2
+    assert goals_missed([row], {"kill-leader": 5}, {"kill-leader": 4}) == ["kill-leader: 1 writes lost, 1 doubled"]
+    assert len(goals_missed([row], {"kill-leader": 4.9}, {"kill-leader": 3.9})) == 3
+    assert len(goals_missed([row], {"kill-leader": 4.9}, {})) == 2
     assert table([row]).splitlines()[-1] == (
         "| kill-leader | 10 | 2 | 1 | 1 | 5.0 s | 4.0 s | 7.0 s | 503: 1 | no answer: 1 | pg2 took over |"
     )
@@ -88,7 +88,7 @@ def test_a_row_counts_what_happened_in_its_phase() -> None:
 
 def test_an_internal_error_misses_the_goal() -> None:
     row = row_of(PHASE, [Answer("reader", READ, 11, 500)], [], WHOLE)
-    assert goals_missed([row], {}, read_goal=None) == ["kill-leader: 1 answers of 500"]
+    assert goals_missed([row], {}, {}) == ["kill-leader: 1 answers of 500"]
     assert errors_of(row.errors, WRITE) == "-"
 
 
