@@ -9,7 +9,7 @@ comma = ,
 INSTALL = $(PYTHON) tools/install_packages.py .venv
 COMPILE = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate
 
-.PHONY: help serve test sure format docs texts bench pictures lock sbom clean
+.PHONY: help serve test sure format docs texts bench lab pictures lock sbom clean
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -45,6 +45,9 @@ texts: .venv/tested ## Extract the texts, then update and compile the catalogues
 bench: .venv/tested ## Run the benchmark and write docs/performance.md (PEERS=FOLDER to compare, SIZES=10000,1000000)
 	$(BIN)/python -W ignore -m benchmarks --sizes $(or $(SIZES),10000$(comma)1000000) --engines $(or $(ENGINES),sqlite$(comma)postgresql) \
 		$(if $(PEERS),--peers $(PEERS)) $(ARGS)
+
+lab: .venv/tested ## Let parts of a cluster fail under writers, and print what was lost (ARGS=--short; needs Debian packages)
+	$(BIN)/python -W ignore -m lab $(ARGS)
 
 docs: .venv/ready ## Write the pages of docs/ that are generated from the application
 	$(BIN)/groundtransport permissions > docs/permissions.md.new && mv docs/permissions.md.new docs/permissions.md

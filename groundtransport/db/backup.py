@@ -9,8 +9,10 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import URL, create_engine, make_url, text
+from psycopg.conninfo import make_conninfo
+from sqlalchemy import URL, Connection, create_engine, make_url, text
 from sqlalchemy.exc import DBAPIError
 
 SCRATCH = "groundtransport_verify_"  # prefix of the names of scratch databases on PostgreSQL
@@ -98,10 +100,10 @@ def _restored_sqlite(file: Path) -> Iterator[URL]:
 def _restored_postgresql(url: URL, file: Path) -> Iterator[URL]:
     name = SCRATCH + secrets.token_hex(4)
     server = create_engine(url.set(drivername="postgresql+psycopg"), isolation_level="AUTOCOMMIT")
-    scratch = url.set(database=name)
     try:
         with server.connect() as connection:
             connection.execute(text(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'"))
+            scratch = on_one_server(url.set(database=name), connection)
         try:
             _run("pg_restore", scratch, "--exit-on-error", "--no-owner", "--no-privileges", str(file))
             yield scratch
@@ -114,13 +116,32 @@ def _restored_postgresql(url: URL, file: Path) -> Iterator[URL]:
         server.dispose()
 
 
+def on_one_server(url: URL, connection: Connection) -> URL:
+    """Return the URL with the server of a connection in place of several servers.
+
+    A standby that does not have a new database yet ends libpq's search for the leader.
+    """
+    if not isinstance(url.query.get("host"), tuple):
+        return url
+    driver: Any = connection.connection.driver_connection
+    return url.set(query={**url.query, "host": driver.info.host, "port": str(driver.info.port)})
+
+
+def conninfo(url: URL) -> str:
+    """Return a PostgreSQL URL as libpq reads it, without the password.
+
+    SQLAlchemy writes several servers as ``host=name:port`` each, which libpq takes for names.
+    """
+    _, options = url.get_dialect()().create_connect_args(url)
+    return make_conninfo(**{name: value for name, value in options.items() if name not in ("context", "password")})
+
+
 def _run(program: str, url: URL, *arguments: str) -> None:
     """Run one of PostgreSQL's programs on a database. The password is passed in the environment, not visibly."""
-    shown = url.set(drivername="postgresql", password=None).render_as_string()
     password = {"PGPASSWORD": str(url.password)} if url.password else {}
     try:
         subprocess.run(  # noqa: S603  # nosec B603 # no shell
-            [program, "--no-password", f"--dbname={shown}", *arguments],
+            [program, "--no-password", f"--dbname={conninfo(url)}", *arguments],
             env={**os.environ, **password},
             check=True,
             capture_output=True,

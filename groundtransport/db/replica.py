@@ -15,8 +15,8 @@ from groundtransport.db.engine import read_engine
 
 log = logging.getLogger(__name__)
 
-CONTACT = 0.8  # seconds in which the leader or the replica must give a connection
-PAUSE = 2  # seconds without another attempt after one of them gave none
+CONTACT = 0.8  # seconds in which the leader or the replica must tell its position
+PAUSE = 2  # seconds without another attempt after one of them did not
 INTERVAL = 1  # seconds between two positions of the leader
 UNKNOWN = 2**63 - 1  # a position that no replica has replayed
 
@@ -41,25 +41,32 @@ class Replica:
         self.engine = read_engine(engine.execution_options(**{CACHE_OF: leader.pool}))
         self.max_lag = max_lag
         self._leader = read_engine(leader)
-        self._positions: deque[tuple[float, int]] = deque(maxlen=max_lag // INTERVAL + 1)
+        self._positions: deque[tuple[float, int]] = deque(maxlen=max_lag // INTERVAL + 1)  # of the leader, by time
         self._leader_away_until = 0.0
         self._replica_away_until = 0.0
 
     def is_leader_away(self) -> bool:
-        """Return True if the leader gives no connection; it is asked again after PAUSE seconds."""
+        """Return True if the leader does not tell its position in time; it is asked again after PAUSE seconds.
+
+        Each request asks: a paused server keeps its connections, and the request would wait for all its time.
+        """
         if time.monotonic() < self._leader_away_until:
             return True
         was_away = self._leader_away_until > 0
         if was_away:
             self._leader_away_until = time.monotonic() + PAUSE  # one thread asks, the others read from the replica
+        at = time.monotonic()
         try:
-            with deadline.until(min(deadline.current(), time.monotonic() + CONTACT)), self._leader.connect():
-                self._leader_away_until = 0.0
+            with deadline.until(min(deadline.current(), at + CONTACT)), self._leader.connect() as connection:
+                written = int(connection.execute(_WRITTEN).scalar_one())
         except DBAPIError as error:
             self._leader_away_until = time.monotonic() + PAUSE
             if not was_away:
                 log.warning("the leader is away, and the replica answers: %s", error)
             return True
+        self._leader_away_until = 0.0
+        if not self._positions or at - self._positions[-1][0] >= INTERVAL:
+            self._positions.append((at, written))
         return False
 
     def position(self) -> int:
@@ -76,10 +83,9 @@ class Replica:
         if time.monotonic() < self._replica_away_until:
             return False
         try:
-            with deadline.until(min(deadline.current(), time.monotonic() + CONTACT)):
-                with self.engine.connect() as connection:
-                    replayed = int(connection.execute(_REPLAYED).scalar_one())
-                self._note_leader()
+            limit = min(deadline.current(), time.monotonic() + CONTACT)
+            with deadline.until(limit), self.engine.connect() as connection:
+                replayed = int(connection.execute(_REPLAYED).scalar_one())
         except (DBAPIError, TimeoutError) as error:
             self._replica_away_until = time.monotonic() + PAUSE
             log.warning("the replica is away, and the leader answers: %s", error)
@@ -87,13 +93,6 @@ class Replica:
         since = time.monotonic() - self.max_lag
         is_recent = any(at >= since and written <= replayed for at, written in tuple(self._positions))
         return is_recent and position <= replayed
-
-    def _note_leader(self) -> None:
-        """Store the position of the leader, once in INTERVAL seconds."""
-        if self._positions and time.monotonic() - self._positions[-1][0] < INTERVAL:
-            return
-        at = time.monotonic()
-        self._positions.append((at, self.position()))
 
 
 def _retry_conflicts(context: ExceptionContext) -> None:
