@@ -14,7 +14,7 @@ from pathlib import Path
 from lab import processes, report
 from lab.clients import Client, Notes, Reader, Writer
 from lab.cluster import Cluster
-from lab.faults import FAULTS, READ_GOAL, READ_GOALS, SHORT, WRITE_GOALS, Lab, Skipped
+from lab.faults import FAULTS, READ_GOAL, SHORT, WRITE_GOALS, Lab, Skipped
 from lab.processes import LabError
 from lab.results import Phase, Row, goals_missed, never_acknowledged, row_of
 from lab.service import CHECKS, HAS_REPLICAS, OWNER, Service
@@ -32,7 +32,7 @@ def main(words: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         with laboratory(given) as (lab, clients):
-            return experiment(lab, clients, given.faults)
+            return experiment(lab, clients, given.faults, is_timed=not given.short)
     except LabError as error:
         print(f"The laboratory stopped: {error}", file=sys.stderr)
         return 2
@@ -43,7 +43,9 @@ def main(words: Sequence[str] | None = None) -> int:
 def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     """Return the options of the command line."""
     parser = argparse.ArgumentParser(prog="python -m lab", description=__doc__)
-    parser.add_argument("--short", action="store_true", help=f"only {', '.join(SHORT)}, for CI")
+    parser.add_argument(
+        "--short", action="store_true", help=f"only {', '.join(SHORT)}, for CI: times are not compared with goals"
+    )
     parser.add_argument("--faults", type=names, help=f"separated by commas, from: {', '.join(FAULTS)}")
     parser.add_argument(
         "--no-replicas", action="store_true", help="do not let replicas answer while the leader is away"
@@ -104,8 +106,11 @@ def leave(clients: Sequence[Client]) -> None:
         client.join(30)
 
 
-def experiment(lab: Lab, clients: Sequence[Client], faults: Sequence[str]) -> int:
-    """Make the faults, one after the other, and print the table; return 1 if a goal is missed."""
+def experiment(lab: Lab, clients: Sequence[Client], faults: Sequence[str], *, is_timed: bool) -> int:
+    """Make the faults, one after the other, and print the table; return 1 if a goal is missed.
+
+    Without ``is_timed`` the gaps are shown, and not compared with their goals: CI's machine may be busy.
+    """
     time.sleep(SETTLE)
     phases: list[Phase] = []
     problems: list[str] = []
@@ -125,8 +130,8 @@ def experiment(lab: Lab, clients: Sequence[Client], faults: Sequence[str]) -> in
     has_replicas = "GROUNDTRANSPORT_REPLICA_URL" in lab.service.environ
     if not has_replicas:
         print("No replica answered reads, so the goal for reading is not compared.")
-    reads = {name: READ_GOALS.get(name, READ_GOAL) for name in FAULTS} if has_replicas else {}
-    problems += goals_missed(rows, WRITE_GOALS, reads)
+    reads = dict.fromkeys(FAULTS, READ_GOAL) if has_replicas else {}
+    problems += goals_missed(rows, *((WRITE_GOALS, reads) if is_timed else ({}, {})))
     problems += [f"{doubled} writes that were never acknowledged are stored twice"] * bool(doubled)
     print("\n".join(problems) or "The activity log verifies and agrees with the records, and all goals are reached.")
     return 1 if problems else 0

@@ -236,7 +236,6 @@ FAULTS: dict[str, Callable[[Lab], str]] = {
     "restore": restore,
 }
 SHORT = ("kill-leader", "switchover", "terminate-worker")
-# The longest time in seconds without a write, where there is a goal, and without a read, where it is not READ_GOAL: a
-# leader that stands still leaves connections open, and is noticed when a request has waited its time.
+# The longest time in seconds without a write, where there is a goal, and without a read.
 WRITE_GOALS = {"kill-leader": 15.0, "kill-postgresql": 15.0}
-READ_GOAL, READ_GOALS = 1.0, {"pause-leader": 6.0}
+READ_GOAL = 1.0
