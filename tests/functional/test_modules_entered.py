@@ -35,7 +35,7 @@ def test_a_search_enters_few_modules(client: Client, kind: str) -> None:
     entered = modules_entered(lambda: client.rows(kind, q="alpha", sort="company_name"))
     path = [name for name in entered if name.startswith(QUERY)]
     assert len(path) <= 13, path  # as measured
-    assert len(entered) <= 59, entered  # as measured
+    assert len(entered) <= 60, entered  # as measured, one of which is entered with OpenTelemetry installed only
 
 
 def test_a_save_enters_few_modules(client: Client, kind: str) -> None:
