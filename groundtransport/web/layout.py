@@ -47,7 +47,7 @@ def add_globals(event: BeforeRender) -> None:
     event["identity"] = request.session.known_identity
     expires_at = request.session.expires_at
     event["signed_in_for"] = int((expires_at - now()).total_seconds()) if expires_at else 0
-    event["is_leader_away"] = vars(request).get("is_leader_away", False)
+    event["is_leader_away"] = vars(request).get("is_leader_away", False)  # if it was asked: a page of an error does not
     event["kinds"] = list(request.registry["kinds"].values())
     event["role_words"] = ROLES
     event["language"] = request.locale_name.replace("_", "-")
