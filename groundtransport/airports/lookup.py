@@ -14,6 +14,7 @@ from groundtransport.airports.name_index import Directory
 from groundtransport.airports.names import code_of, named
 from groundtransport.cache import TTLCache
 from groundtransport.db import AnyRow, table_of
+from groundtransport.db.functions import is_one_of
 from groundtransport.indexes.counter_tables import ALL, RecordCount
 
 SUGGESTIONS = 20
@@ -24,7 +25,8 @@ _BY_IATA, _BY_ICAO = (
 )
 
 
-_COUNTRIES = select(Airport.code, Airport.country).where(Airport.code.in_(bindparam("codes", expanding=True)))
+_AIRPORTS = table_of(Airport)
+_COUNTRIES = select(*_AIRPORTS.c["code", "country"]).where(is_one_of(_AIRPORTS.c.code, "codes"))
 
 # An edit is seen by its own process at once and by the others within the minute. A missing code is not cached.
 AIRPORTS: TTLCache[Airport] = TTLCache(seconds=60, max_size=500)
@@ -63,7 +65,6 @@ def by_airport_name(dbsession: Session, airport_name: str) -> Airport | None:
     return by_code(dbsession, code) if code else None
 
 
-_AIRPORTS = table_of(Airport)
 _ALL = (
     select(*_AIRPORTS.c["id", "code", "page_rank", "population", "closed_on", "search_text", "other_names"])
     .where(_AIRPORTS.c.withdrawn_at.is_(None))
@@ -84,7 +85,7 @@ _NEWEST = select(func.max(_AIRPORTS.c.id))
 _PROPOSED = select(*_AIRPORTS.c["id", "code", "name", "city", "country", "closed_on", "replaced_by"]).where(
     _AIRPORTS.c.withdrawn_at.is_(None)
 )
-_BY_IDS = _PROPOSED.where(_AIRPORTS.c.id.in_(bindparam("ids", expanding=True)))
+_BY_IDS = _PROPOSED.where(is_one_of(_AIRPORTS.c.id, "ids"))
 _BY_CODE = _PROPOSED.where(_AIRPORTS.c.code == bindparam("code"))
 NO_TRAFFIC = 1e-5  # importance; the least page rank is 0.004
 RECORDS = 0.05  # importance of the airport with the most records, as much as the page rank of a regional airport

@@ -17,7 +17,7 @@ from groundtransport.db.engine import (
     without_time_limit,
     write_engine,
 )
-from groundtransport.db.postgresql import PLAN_ANEW
+from groundtransport.db.postgresql import plan_options
 from groundtransport.db.replica import Replica
 from groundtransport.db.request_transaction import SAFE_METHODS, dbsession, is_leader_away, is_write, tween, veto
 from groundtransport.db.session import limit_lock_wait, make_session, transaction, transaction_data
@@ -25,7 +25,6 @@ from groundtransport.db.timeouts import BULK_BUDGET
 
 __all__ = [
     "BULK_BUDGET",
-    "PLAN_ANEW",
     "SAFE_METHODS",
     "AnyRow",
     "AnySelect",
@@ -43,6 +42,7 @@ __all__ = [
     "make_engine",
     "make_session",
     "now",
+    "plan_options",
     "read_engine",
     "table_of",
     "transaction",

@@ -1,9 +1,14 @@
 """SQL functions that compile to different SQL on SQLite and PostgreSQL."""
 
-from sqlalchemy import Boolean
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import ARRAY, Boolean, ColumnElement, Dialect, Text, TypeDecorator, bindparam
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement, GenericFunction
+from sqlalchemy.types import TypeEngine
 
 
 class sort_text(GenericFunction[str]):  # noqa: N801  # named like an SQL function
@@ -92,3 +97,50 @@ def _part_holds(element: FunctionElement[object], compiler: SQLCompiler, **optio
 def _part_holds_postgresql(element: FunctionElement[object], compiler: SQLCompiler, **options: object) -> str:
     text, separator, number, search = (compiler.process(clause, **options) for clause in element.clauses)
     return f"strpos(split_part({text}, {separator}, {number}), {search}) > 0"
+
+
+class ValueList(TypeDecorator[Sequence[object]]):
+    """Type of a bind parameter that holds a list of values: an array on PostgreSQL, JSON on SQLite."""
+
+    impl = Text
+    cache_ok = True
+
+    def __init__(self, item_type: TypeEngine[object]) -> None:
+        super().__init__()
+        self.item_type = item_type
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        """Return the type of the database."""
+        if dialect.name == "postgresql":
+            return dialect.type_descriptor(ARRAY(self.item_type))
+        return dialect.type_descriptor(Text())
+
+    def process_bind_param(self, value: Sequence[object] | None, dialect: Dialect) -> object:
+        values = list(value or ())
+        return values if dialect.name == "postgresql" else orjson.dumps(values).decode()
+
+
+class _is_one_of(FunctionElement[bool]):  # noqa: N801  # named like an SQL function
+    inherit_cache = True
+    type = Boolean()
+
+
+def is_one_of(column: ColumnElement[object], name: str) -> ColumnElement[bool]:
+    """Return the condition that a column has one of the values of the parameter ``name``, a list.
+
+    The text of the statement is the same for any number of values. So SQLAlchemy compiles it once, and psycopg reads it
+    once; ``IN`` with a parameter for each value would be read anew for each number of them.
+    """
+    return _is_one_of(column, bindparam(name, type_=ValueList(column.type)))
+
+
+@compiles(_is_one_of)
+def _is_one_of_json(element: FunctionElement[object], compiler: SQLCompiler, **options: object) -> str:
+    column, values = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608  # a column and a bind parameter
+
+
+@compiles(_is_one_of, "postgresql")
+def _is_one_of_array(element: FunctionElement[object], compiler: SQLCompiler, **options: object) -> str:
+    column, values = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"{column} = ANY ({values})"

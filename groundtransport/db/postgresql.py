@@ -17,14 +17,15 @@ from groundtransport.db import deadline
 from groundtransport.db.limited_connection import CONNECT, SETTLE, LimitedConnection
 from groundtransport.db.transaction_options import options_of
 
-__all__ = ["CONNECT", "FRESH", "PING", "PLAN_ANEW", "SETTLE", "is_read_only", "listen", "tcp_options"]
+__all__ = ["CONNECT", "FRESH", "PING", "SETTLE", "is_read_only", "listen", "plan_options", "tcp_options"]
 
 FRESH = 1  # seconds since its last use during which a connection is not pinged
 PING = 1  # seconds that the answer to a ping may take
 # Limits of the kernel for commands and idle connections, which no deadline covers. Seconds, but milliseconds for
 # tcp_user_timeout, which also limits retransmissions.
 TCP = {"keepalives_idle": 10, "keepalives_interval": 3, "keepalives_count": 3, "tcp_user_timeout": 10_000}
-PLAN_ANEW = "plan_anew"  # execution option of a statement; see _execute_unprepared
+MANY = 100  # values from which a statement is planned anew; see plan_options
+_PLAN_ANEW = "plan_anew"  # execution option of a statement
 _USED_AT = "used"  # key of a pool record's ``info``: time.monotonic() of the last use
 
 
@@ -49,13 +50,18 @@ def listen(engine: Engine, limits: Mapping[str, str] | None = None) -> None:
     event.listen(engine, "handle_error", _disconnect_if_read_only)
 
 
-def _execute_unprepared(cursor: Any, statement: str, parameters: object, context: ExecutionContext) -> bool:
-    """Execute a statement with the option PLAN_ANEW as one that is not prepared; return False for any other.
+def plan_options(number: int) -> dict[str, bool]:
+    """Return the execution options of a statement with ``number`` values or rows in one parameter.
 
     PostgreSQL keeps the plan of a prepared statement until the table is analyzed. A plan that was made for an empty
-    table reads it whole, also after an import has filled it.
+    table reads it whole, also after an import has filled it. So a statement with many values is not prepared.
     """
-    if not context.execution_options.get(PLAN_ANEW):
+    return {_PLAN_ANEW: number >= MANY}
+
+
+def _execute_unprepared(cursor: Any, statement: str, parameters: object, context: ExecutionContext) -> bool:
+    """Execute a statement with the option as one that is not prepared; return False for any other."""
+    if not context.execution_options.get(_PLAN_ANEW):
         return False
     cursor.execute(statement, parameters, prepare=False)
     return True

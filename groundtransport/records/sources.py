@@ -3,10 +3,11 @@
 from collections.abc import Collection
 from functools import cache
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from groundtransport.db import AnySelect
+from groundtransport.db import AnySelect, plan_options
+from groundtransport.db.functions import is_one_of
 from groundtransport.events import MERGED_INTO, Values
 from groundtransport.i18n import _
 from groundtransport.records.kind import Kind
@@ -47,21 +48,27 @@ def ids_by_source(dbsession: Session, kind: Kind, keys: Collection[SourceKey]) -
     """Return the ids of the live records with some of the pairs."""
     if not keys:
         return {}
-    pairs = {"sources": sorted({source for source, _id in keys}), "ids": sorted({source_id for _, source_id in keys})}
-    rows = dbsession.execute(_with_sources(kind), pairs)
+    rows = dbsession.execute(_live(kind), _parameters(keys), execution_options=plan_options(len(keys)))
     ids = {(row.source, row.source_id): row.id for row in rows}
     return {key: ids[key] for key in keys if key in ids}
 
 
 @cache
-def _with_sources(kind: Kind) -> AnySelect:
+def _live(kind: Kind) -> AnySelect:
     columns = kind.model.__table__.c
-    is_sought = (
-        columns.source.in_(bindparam("sources", expanding=True)),
-        columns.source_id.in_(bindparam("ids", expanding=True)),
-        columns.source_id.is_not(None),  # the condition of the unique index, literally: SQLite needs it
-    )
-    return select(columns.id, columns.source, columns.source_id).where(*is_sought, kind.model.is_live())
+    is_given = columns.source_id.is_not(None)  # the condition of the unique index, literally: SQLite needs it
+    query = select(columns.id, columns.source, columns.source_id)
+    return query.where(*_has_source(kind), is_given, kind.model.is_live())
+
+
+def _has_source(kind: Kind) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions of records with some pairs, and of a few others: each part is in one of the pairs."""
+    columns = kind.model.__table__.c
+    return is_one_of(columns.source, "sources"), is_one_of(columns.source_id, "ids")
+
+
+def _parameters(keys: Collection[SourceKey]) -> dict[str, list[str]]:
+    return {"sources": sorted({source for source, _ in keys}), "ids": sorted({source_id for _, source_id in keys})}
 
 
 def owners_by_source(dbsession: Session, kind: Kind, keys: Collection[SourceKey]) -> dict[SourceKey, int]:
@@ -74,12 +81,16 @@ def owners_by_source(dbsession: Session, kind: Kind, keys: Collection[SourceKey]
 
 
 def _survivors_by_source(dbsession: Session, kind: Kind, keys: Collection[SourceKey]) -> dict[SourceKey, int]:
-    columns = kind.model.__table__.c
-    is_sought = (columns.source.in_({key[0] for key in keys}), columns.source_id.in_({key[1] for key in keys}))
-    query = select(columns.source, columns.source_id, columns.merged_into)
-    rows = dbsession.execute(query.where(*is_sought, columns.merged_into.is_not(None)).order_by(columns.id)).all()
+    rows = dbsession.execute(_merged(kind), _parameters(keys), execution_options=plan_options(len(keys))).all()
     owners = {(row.source, row.source_id): survivor_of(dbsession, kind, row.merged_into) for row in rows}
     return {key: owner for key, owner in owners.items() if key in keys and owner is not None}
+
+
+@cache
+def _merged(kind: Kind) -> AnySelect:
+    columns = kind.model.__table__.c
+    query = select(columns.source, columns.source_id, columns.merged_into)
+    return query.where(*_has_source(kind), columns.merged_into.is_not(None)).order_by(columns.id)
 
 
 def survivor_of(dbsession: Session, kind: Kind, record_id: int) -> int | None:

@@ -22,7 +22,7 @@ EVERY_FIELD = sorted({(kind.name, name) for kind in KINDS.values() for name in k
 LIMITS = {"company_name": 200, "route_name": 200, "place": 200, "company_address": 300, "company_phone1": 40}
 LIMITS |= {"company_phone2": 40, "company_phone3": 40, "company_link": 2000, "city": 120, "zip_code": 20}
 LIMITS |= {"description": 5000, "state": 6, "status": 8, "airport_name": 200}
-LIMITS |= {"source": 100, "source_id": 200}
+LIMITS |= {"source": 100, "source_id": 200, "valid_from": 10, "valid_until": 10}
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 PHONES = st.text("0123456789 +-().x/#*aE٣\u00a0", max_size=45)

@@ -5,11 +5,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from groundtransport.airports import lookup
-from groundtransport.db import AnyRow, AnySelect
+from groundtransport.db import AnyRow, AnySelect, plan_options
+from groundtransport.db.functions import is_one_of
 from groundtransport.events import Values
 from groundtransport.records.duplicates import statements
 from groundtransport.records.duplicates.candidates import identifying
@@ -119,8 +120,10 @@ class PairKeeper:
         return {row.id: Company(self.kind, row._asdict()) for row in self._rows(sorted(ids))}
 
     def _rows(self, ids: list[int]) -> Iterator[AnyRow]:
+        options = plan_options(len(ids))
         for start in range(0, len(ids), AT_ONCE):
-            yield from self.dbsession.execute(_by_ids(self.kind), {"ids": ids[start : start + AT_ONCE]})
+            some = {"ids": ids[start : start + AT_ONCE]}
+            yield from self.dbsession.execute(_by_ids(self.kind), some, execution_options=options)
 
 
 @cache
@@ -128,9 +131,7 @@ def _by_ids(kind: Kind) -> AnySelect:
     """Return the query of the live records with the ids of the parameter ``ids``."""
     table = kind.model.__table__
     names = dict.fromkeys(("id", "airport_code", *compared_names(kind)))
-    return select(*(table.c[name] for name in names)).where(
-        table.c.id.in_(bindparam("ids", expanding=True)), kind.model.is_live()
-    )
+    return select(*(table.c[name] for name in names)).where(is_one_of(table.c.id, "ids"), kind.model.is_live())
 
 
 def _likeness(

@@ -7,7 +7,7 @@ import orjson
 from sqlalchemy import Result, Text, TextClause, bindparam, text
 from sqlalchemy.orm import Session
 
-from groundtransport.db import PLAN_ANEW, AnyRow
+from groundtransport.db import AnyRow, plan_options
 from groundtransport.records.duplicates.models import REJECTED
 
 ADD_KEYS = "INSERT INTO duplicate_key (key, record_id) SELECT {0}, {1} FROM {rows} WHERE true ON CONFLICT DO NOTHING"
@@ -42,8 +42,6 @@ FIND = {
 }
 BIG, SMALL, TEXT = "bigint", "smallint", "text"
 PAIR = (TEXT, BIG, BIG, TEXT, SMALL, SMALL, TEXT)
-
-MANY = 100  # rows from which PostgreSQL plans a statement anew: a bulk change may have filled an empty table
 
 Key = tuple[int, int]  # the hash, and a record's id
 
@@ -90,8 +88,8 @@ def _execute(dbsession: Session, form: str, rows: Collection[tuple[object, ...]]
 
 
 def _run(dbsession: Session, form: str, rows: Sequence[tuple[object, ...]], *types: str) -> Result[tuple[int, int]]:
-    statement, options = _statement(_dialect(dbsession), form, *types), {PLAN_ANEW: len(rows) >= MANY}
-    return dbsession.execute(statement, {"rows": orjson.dumps(rows).decode()}, execution_options=options)
+    statement, parameters = _statement(_dialect(dbsession), form, *types), {"rows": orjson.dumps(rows).decode()}
+    return dbsession.execute(statement, parameters, execution_options=plan_options(len(rows)))
 
 
 def _dialect(dbsession: Session) -> str:

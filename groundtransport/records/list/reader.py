@@ -1,14 +1,14 @@
 """Execute the statements of one list query. They read columns, never entities."""
 
-import json
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, Result, Table, Text, any_, bindparam, func, select
+from sqlalchemy import ColumnElement, Result, Table, func, select
 from sqlalchemy.orm import Session
 
 from groundtransport.db import AnyRow, AnySelect
+from groundtransport.db.functions import is_one_of
 from groundtransport.db.statement_cache import cached_statement
 from groundtransport.indexes import spec_of
 from groundtransport.records.kind import Kind
@@ -87,17 +87,9 @@ class ListReader:
         """Return the rows with these ids, in that order, as ``to_dicts`` does; ids without a record are left out."""
         if not ids:
             return []
-        value = json.dumps(list(ids)) if self.is_sqlite else list(ids)
-        rows = self.run("by ids", lambda: select(*self.columns).where(self._id_in_param()), ids=value)
+        rows = self.run("by ids", lambda: select(*self.columns).where(is_one_of(self.table.c.id, "ids")), ids=ids)
         by_id = {row.id: row for row in rows.all()}
         return self.to_dicts(by_id[number] for number in ids if number in by_id)
-
-    def _id_in_param(self) -> ColumnElement[bool]:
-        """Return the condition that the id is in the bind parameter ``ids``, which is one parameter for any number."""
-        if self.is_sqlite:
-            each = func.json_each(bindparam("ids", type_=Text())).table_valued("value")
-            return self.table.c.id.in_(select(each.c.value))
-        return self.table.c.id == any_(bindparam("ids", type_=ARRAY(BigInteger())))
 
     def to_dicts(self, rows: Iterable[AnyRow]) -> list[dict[str, object]]:
         """Return rows as dictionaries of ``id``, the kind's fields, FURTHER and ``validity``."""
