@@ -144,3 +144,27 @@ def _is_one_of_json(element: FunctionElement[object], compiler: SQLCompiler, **o
 def _is_one_of_array(element: FunctionElement[object], compiler: SQLCompiler, **options: object) -> str:
     column, values = (compiler.process(clause, **options) for clause in element.clauses)
     return f"{column} = ANY ({values})"
+
+
+class _are_one_of(FunctionElement[bool]):  # noqa: N801  # named like an SQL function
+    inherit_cache = True
+    type = Boolean()
+
+
+def are_one_of(first: ColumnElement[str], second: ColumnElement[str], name: str) -> ColumnElement[bool]:
+    """Return the condition that two text columns have one of the pairs of the parameter ``name``, a JSON array."""
+    return _are_one_of(first, second, bindparam(name, type_=Text()))
+
+
+@compiles(_are_one_of)
+def _are_one_of_sqlite(element: FunctionElement[object], compiler: SQLCompiler, **options: object) -> str:
+    *columns, pairs = (compiler.process(clause, **options) for clause in element.clauses)
+    query = f"SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each({pairs})"  # noqa: S608  # a parameter
+    return f"({', '.join(columns)}) IN ({query})"
+
+
+@compiles(_are_one_of, "postgresql")
+def _are_one_of_postgresql(element: FunctionElement[object], compiler: SQLCompiler, **options: object) -> str:
+    *columns, pairs = (compiler.process(clause, **options) for clause in element.clauses)
+    query = f"SELECT value ->> 0, value ->> 1 FROM json_array_elements(CAST({pairs} AS JSON))"  # noqa: S608  # a parameter
+    return f"({', '.join(columns)}) IN ({query})"

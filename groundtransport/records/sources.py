@@ -1,13 +1,14 @@
 """Find records by where they come from: the pair of source and source ID, unique among the live records of a kind."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 
-from sqlalchemy import ColumnElement, select
+import orjson
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from groundtransport.db import AnySelect, plan_options
-from groundtransport.db.functions import is_one_of
+from groundtransport.db import AnyRow, AnySelect, plan_options
+from groundtransport.db.functions import are_one_of
 from groundtransport.events import MERGED_INTO, Values
 from groundtransport.i18n import _
 from groundtransport.records.kind import Kind
@@ -48,7 +49,7 @@ def ids_by_source(dbsession: Session, kind: Kind, keys: Collection[SourceKey]) -
     """Return the ids of the live records with some of the pairs."""
     if not keys:
         return {}
-    rows = dbsession.execute(_live(kind), _parameters(keys), execution_options=plan_options(len(keys)))
+    rows = _rows(dbsession, _live(kind), keys)
     ids = {(row.source, row.source_id): row.id for row in rows}
     return {key: ids[key] for key in keys if key in ids}
 
@@ -58,17 +59,7 @@ def _live(kind: Kind) -> AnySelect:
     columns = kind.model.__table__.c
     is_given = columns.source_id.is_not(None)  # the condition of the unique index, literally: SQLite needs it
     query = select(columns.id, columns.source, columns.source_id)
-    return query.where(*_has_source(kind), is_given, kind.model.is_live())
-
-
-def _has_source(kind: Kind) -> tuple[ColumnElement[bool], ...]:
-    """Return the conditions of records with some pairs, and of a few others: each part is in one of the pairs."""
-    columns = kind.model.__table__.c
-    return is_one_of(columns.source, "sources"), is_one_of(columns.source_id, "ids")
-
-
-def _parameters(keys: Collection[SourceKey]) -> dict[str, list[str]]:
-    return {"sources": sorted({source for source, _ in keys}), "ids": sorted({source_id for _, source_id in keys})}
+    return query.where(are_one_of(columns.source, columns.source_id, "keys"), is_given, kind.model.is_live())
 
 
 def owners_by_source(dbsession: Session, kind: Kind, keys: Collection[SourceKey]) -> dict[SourceKey, int]:
@@ -81,7 +72,7 @@ def owners_by_source(dbsession: Session, kind: Kind, keys: Collection[SourceKey]
 
 
 def _survivors_by_source(dbsession: Session, kind: Kind, keys: Collection[SourceKey]) -> dict[SourceKey, int]:
-    rows = dbsession.execute(_merged(kind), _parameters(keys), execution_options=plan_options(len(keys))).all()
+    rows = _rows(dbsession, _merged(kind), keys)
     owners = {(row.source, row.source_id): survivor_of(dbsession, kind, row.merged_into) for row in rows}
     return {key: owner for key, owner in owners.items() if key in keys and owner is not None}
 
@@ -90,7 +81,13 @@ def _survivors_by_source(dbsession: Session, kind: Kind, keys: Collection[Source
 def _merged(kind: Kind) -> AnySelect:
     columns = kind.model.__table__.c
     query = select(columns.source, columns.source_id, columns.merged_into)
-    return query.where(*_has_source(kind), columns.merged_into.is_not(None)).order_by(columns.id)
+    is_sought = are_one_of(columns.source, columns.source_id, "keys")
+    return query.where(is_sought, columns.merged_into.is_not(None)).order_by(columns.id)
+
+
+def _rows(dbsession: Session, query: AnySelect, keys: Collection[SourceKey]) -> Sequence[AnyRow]:
+    pairs = orjson.dumps(sorted(keys)).decode()
+    return dbsession.execute(query, {"keys": pairs}, execution_options=plan_options(len(keys))).all()
 
 
 def survivor_of(dbsession: Session, kind: Kind, record_id: int) -> int | None:
