@@ -17,7 +17,7 @@ from lab.cluster import Cluster
 from lab.faults import FAULTS, READ_GOAL, SHORT, WRITE_GOALS, Lab, Skipped
 from lab.processes import LabError
 from lab.results import Phase, Row, goals_missed, never_acknowledged, row_of
-from lab.service import CHECKS, HAS_REPLICAS, OWNER, Service
+from lab.service import CHECKS, OWNER, Service
 
 WRITERS, READERS, WORKERS, MEMBERS = 8, 4, 3, 3
 SETTLE = 3  # seconds between two phases
@@ -75,7 +75,7 @@ def laboratory(given: argparse.Namespace) -> Iterator[tuple[Lab, list[Client]]]:
         stack.callback(cluster.end)
         say(f"starting etcd and {MEMBERS} members of Patroni")
         cluster.start()
-        service = Service(folder / "service", cluster, WORKERS, replicas=HAS_REPLICAS and not given.no_replicas)
+        service = Service(folder / "service", cluster, WORKERS, replicas=not given.no_replicas)
         stack.callback(service.end)
         say(f"starting {WORKERS} workers and nginx")
         service.start()

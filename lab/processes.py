@@ -21,7 +21,6 @@ PACKAGES = {
     "psql": "postgresql",
     "pg_restore": "postgresql",
 }
-PROXY_PACKAGES = {"haproxy": "haproxy", "pgbouncer": "pgbouncer"}
 
 
 class LabError(Exception):

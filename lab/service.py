@@ -11,7 +11,6 @@ from pathlib import Path
 
 import psycopg
 
-from groundtransport.settings import Settings
 from lab import processes
 from lab.clients import KIND
 from lab.cluster import SUPERUSER, Cluster
@@ -21,7 +20,6 @@ from tests.proxy import Proxy
 ROOT = Path(__file__).parents[1]
 DATABASE, OWNER, ROLE = "groundtransport", "groundtransport_owner", "groundtransport"
 CHECKS = (("check",), ("audit", "verify"), ("audit", "reconcile"))
-HAS_REPLICAS = hasattr(Settings, "replica_url")
 
 
 class Worker:
