@@ -67,7 +67,8 @@ def names(text: str) -> tuple[str, ...]:
 @contextmanager
 def laboratory(given: argparse.Namespace) -> Iterator[tuple[Lab, list[Client]]]:
     """Start everything in a temporary folder; end and remove it afterwards, whatever happens."""
-    folder = Path(tempfile.mkdtemp(prefix="groundtransport-lab-", dir="/tmp"))  # short: a socket's path
+    # Below /tmp, because the path of a socket must be short.
+    folder = Path(tempfile.mkdtemp(prefix="groundtransport-lab-", dir="/tmp"))  # nosec B108 # a new, private folder
     folder.chmod(0o711)  # PostgreSQL's user enters its folders below
     with ExitStack() as stack:
         stack.callback(remove, folder, keep=given.keep)

@@ -7,7 +7,6 @@ import secrets
 import shutil
 import signal
 import subprocess
-import urllib.request
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -139,12 +138,9 @@ class Member:
 
     def states(self) -> list[dict[str, Any]]:
         """Return what this Patroni knows of all members; an empty list if it does not answer."""
-        with suppress(OSError, ValueError):
-            url = f"http://127.0.0.1:{self.rest_port}/cluster"
-            with urllib.request.urlopen(url, timeout=1) as answer:  # our own URL
-                members: list[dict[str, Any]] = json.load(answer)["members"]
-                return members
-        return []
+        status, content = processes.get(self.rest_port, "/cluster", 1)
+        members: list[dict[str, Any]] = json.loads(content)["members"] if status == 200 else []
+        return members
 
 
 class Cluster:

@@ -1,5 +1,6 @@
 """Start programs as an unprivileged user where they demand it, and end them with their children by process id."""
 
+import http.client
 import os
 import shutil
 import signal
@@ -60,7 +61,7 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start a program in a session of its own, which Ctrl-C does not reach; append its output to ``log``."""
     with log.open("ab") as out:
-        return subprocess.Popen(
+        return subprocess.Popen(  # nosec B603 # our own words, and no shell
             words,
             env={**os.environ, **(environ or {})},
             stdin=subprocess.DEVNULL,
@@ -118,6 +119,19 @@ def end(process: subprocess.Popen[bytes], patience: float = 10) -> None:
         process.wait()
 
 
+def get(port: int, path: str, seconds: float) -> tuple[int, bytes]:
+    """Return the status and the body of a page of this machine; ``(0, b"")`` without an answer within some seconds."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    except (OSError, http.client.HTTPException):
+        return 0, b""
+    finally:
+        connection.close()
+
+
 def wait_until(condition: Callable[[], object], seconds: float, name: str) -> None:
     """Wait until a condition is true. Raise LabError with ``name``, what was waited for, after some seconds."""
     until = time.monotonic() + seconds
@@ -129,7 +143,7 @@ def wait_until(condition: Callable[[], object], seconds: float, name: str) -> No
 
 def run(words: Sequence[str], environ: Mapping[str, str] | None = None, stdin: bytes = b"") -> str:
     """Run a program to its end and return its output. Raise LabError with its output if it fails."""
-    result = subprocess.run(
+    result = subprocess.run(  # nosec B603 # our own words, and no shell
         words, env={**os.environ, **(environ or {})}, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     output = result.stdout.decode(errors="replace")
