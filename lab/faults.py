@@ -17,26 +17,12 @@ from lab.clients import Notes
 from lab.cluster import LOOP_WAIT, SUPERUSER, TTL, Cluster, Member
 from lab.processes import LabError
 from lab.service import CHECKS, OWNER, ROOT, Service, Worker
+from tests.next_release import add_two_revisions
 from tests.postgres import find_programs
 
 PAUSE = TTL + 2 * LOOP_WAIT + 2  # seconds: longer than another leader takes
 FULL = 20  # seconds that a disk stays full
 RESTORED = "restored"
-REVISION = '''"""A revision of the next release"""
-
-from alembic import op
-
-revision = "{name}"
-down_revision = "{down}"
-branch_labels = None
-depends_on = None
-PHASE = "{phase}"
-
-
-def upgrade() -> None:
-    op.execute("{statement}")
-'''
-ADD, DROP = "ALTER TABLE transit ADD COLUMN next_text VARCHAR(9)", "ALTER TABLE transit DROP COLUMN next_text"
 
 
 class Skipped(Exception):
@@ -185,9 +171,7 @@ def upgrade(lab: Lab) -> str:
     service = lab.service
     versions = Path(shutil.copytree(ROOT / "alembic" / "versions", lab.folder / "versions"))
     (head,) = migrations.heads()
-    for name, down, phase, statement in (("0990", head, "expand", ADD), ("0991", "0990", "contract", DROP)):
-        text = REVISION.format(name=name, down=down, phase=phase, statement=statement)
-        (versions / f"{name}_next.py").write_text(text)
+    add_two_revisions(versions, head)
     text, ours = service.ini.read_text(), "    groundtransport:migrations/versions"
     assert ours in text
     service.ini = service.folder / "next.ini"
