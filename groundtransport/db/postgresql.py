@@ -17,7 +17,7 @@ from groundtransport.db import deadline
 from groundtransport.db.limited_connection import CONNECT, SETTLE, LimitedConnection
 from groundtransport.db.transaction_options import options_of
 
-__all__ = ["CONNECT", "FRESH", "PING", "PLAN_ANEW", "SETTLE", "is_read_only", "listen", "tcp_options"]
+__all__ = ["CONNECT", "FRESH", "PING", "PLAN_ANEW", "SETTLE", "is_read_only", "listen", "renew_deadline", "tcp_options"]
 
 FRESH = 1  # seconds since its last use during which a connection is not pinged
 PING = 1  # seconds that the answer to a ping may take
@@ -106,6 +106,12 @@ def _check(dialect: Dialect, driver: LimitedConnection, record: object) -> None:
     driver.ends_at = deadline.current()
     with driver.limit(time.monotonic() + PING):
         _ping(dialect, driver, record)
+
+
+def renew_deadline(connection: Connection) -> None:
+    """Set the deadline of a connection to the current one: it was taken from the pool under an earlier one."""
+    driver: Any = connection.connection.driver_connection
+    driver.ends_at = deadline.current()
 
 
 def _ping(dialect: Dialect, driver: Any, record: Any) -> None:
