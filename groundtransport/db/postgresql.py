@@ -74,7 +74,7 @@ def _begin(connection: Connection, settings: dict[str, str]) -> None:
 def _retry_lost_reads(context: ExceptionContext) -> None:
     """Mark the error of a connection lost while reading for pyramid_retry: the request has changed nothing."""
     connection, error = context.connection, context.sqlalchemy_exception
-    reads = connection is not None and connection.get_execution_options().get("isolation_level") == "AUTOCOMMIT"
+    reads = connection is not None and options_of(connection).is_retryable
     if context.is_disconnect and reads and error is not None and deadline.left() > SETTLE:
         pyramid_retry.mark_error_retryable(error)
 
