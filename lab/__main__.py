@@ -2,7 +2,6 @@
 
 import argparse
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -11,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from lab import processes, report
+from lab import interrupts, processes, report
 from lab.clients import Client, Notes, Reader, Writer
 from lab.cluster import Cluster
 from lab.faults import FAULTS, READ_GOAL, SHORT, WRITE_GOALS, Lab, Skipped
@@ -29,7 +28,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if packages := processes.missing_packages(processes.PACKAGES):
         print(f"The laboratory needs Debian packages: apt-get install {' '.join(packages)}", file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    interrupts.listen()
     try:
         with laboratory(given) as (lab, clients):
             return experiment(lab, clients, given.faults, is_timed=not given.short)
@@ -70,21 +69,31 @@ def laboratory(given: argparse.Namespace) -> Iterator[tuple[Lab, list[Client]]]:
     # Below /tmp, because the path of a socket must be short.
     folder = Path(tempfile.mkdtemp(prefix="groundtransport-lab-", dir="/tmp"))  # nosec B108 # a new, private folder
     folder.chmod(0o711)  # PostgreSQL's user enters its folders below
+    interrupts.mark(folder)
     with ExitStack() as stack:
         stack.callback(remove, folder, keep=given.keep)
-        cluster = Cluster(folder, MEMBERS, small_disks="fill-disk" in given.faults)
-        stack.callback(cluster.end)
-        say(f"starting etcd and {MEMBERS} members of Patroni")
-        cluster.start()
-        service = Service(folder / "service", cluster, WORKERS, replicas=not given.no_replicas)
-        stack.callback(service.end)
-        say(f"starting {WORKERS} workers and nginx")
-        service.start()
-        notes = Notes()
-        clients = start_clients(service, notes)
-        stack.callback(leave, clients)
-        stack.callback(signal.signal, signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would leave processes behind
-        yield Lab(folder, cluster, service, notes), clients
+        stack.callback(interrupts.kill_left_over, folder)
+        try:
+            yield start(stack, folder, given)
+        finally:
+            interrupts.ignore()
+            say("ending all programs")
+
+
+def start(stack: ExitStack, folder: Path, given: argparse.Namespace) -> tuple[Lab, list[Client]]:
+    """Start everything; have ``stack`` end it."""
+    cluster = Cluster(folder, MEMBERS, small_disks="fill-disk" in given.faults)
+    stack.callback(cluster.end)
+    say(f"starting etcd and {MEMBERS} members of Patroni")
+    cluster.start()
+    service = Service(folder / "service", cluster, WORKERS, replicas=not given.no_replicas)
+    stack.callback(service.end)
+    say(f"starting {WORKERS} workers and nginx")
+    service.start()
+    notes = Notes()
+    clients = start_clients(service, notes)
+    stack.callback(leave, clients)
+    return Lab(folder, cluster, service, notes), clients
 
 
 def start_clients(service: Service, notes: Notes) -> list[Client]:

@@ -102,9 +102,10 @@ class Member:
 
     def unmount(self) -> None:
         """Undo ``mount``; at once, although a process that was just killed may still use it."""
-        if self.wal:
-            processes.run([processes.program("umount"), "--lazy", str(self.wal)])
-            self.wal = None
+        folder = self.folder / "wal"
+        if os.path.ismount(folder):  # also if an interrupt came before ``wal`` was set
+            processes.run([processes.program("umount"), "--lazy", str(folder)])
+        self.wal = None
 
     def start(self) -> None:
         """Start Patroni, which starts PostgreSQL."""

@@ -84,17 +84,20 @@ def give_to_system_user(folder: Path) -> Path:
 
 
 def parents() -> dict[int, int]:
-    """Return the parent of each process of this machine, by process id."""
+    """Return the parent of each process of this machine, by process id, without those that have ended."""
     result = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            result[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+            if state != "Z":
+                result[int(folder.name)] = int(parent)
     return result
 
 
 def with_children(pids: Sequence[int]) -> list[int]:
     """Return process ids and those of all their descendants, parents first."""
-    found, parent_of = [pid for pid in pids if Path(f"/proc/{pid}").exists()], parents()
+    parent_of = parents()
+    found = [pid for pid in dict.fromkeys(pids) if pid in parent_of]
     for pid in found:
         found += [child for child, parent in parent_of.items() if parent == pid and child not in found]
     return found
