@@ -10,13 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from lab import interrupts, processes, report
+from lab import interrupts, pooling, processes, report
 from lab.clients import Client, Notes, Reader, Writer
 from lab.cluster import Cluster
-from lab.faults import FAULTS, READ_GOAL, SHORT, WRITE_GOALS, Lab, Skipped
+from lab.faults import FAULTS, POOLING, READ_GOAL, SHORT, WRITE_GOALS, Lab, Skipped
+from lab.pooling import Pooling
 from lab.processes import LabError
 from lab.results import Phase, Row, goals_missed, never_acknowledged, row_of
-from lab.service import CHECKS, OWNER, Service
+from lab.service import CHECKS, OWNER, ROLE, Service
 
 WRITERS, READERS, WORKERS, MEMBERS = 8, 4, 3, 3
 SETTLE = 3  # seconds between two phases
@@ -25,7 +26,8 @@ SETTLE = 3  # seconds between two phases
 def main(words: Sequence[str] | None = None) -> int:
     """Run the laboratory; return 1 if a goal is missed, 2 if it could not run."""
     given = arguments(words)
-    if packages := processes.missing_packages(processes.PACKAGES):
+    programs = processes.PACKAGES | (pooling.PACKAGES if given.pgbouncer else {})
+    if packages := processes.missing_packages(programs):
         print(f"The laboratory needs Debian packages: apt-get install {' '.join(packages)}", file=sys.stderr)
         return 2
     interrupts.listen()
@@ -49,9 +51,15 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--no-replicas", action="store_true", help="do not let replicas answer while the leader is away"
     )
+    parser.add_argument(
+        "--pgbouncer", action="store_true", help="put PgBouncer and HAProxy between the workers and the database"
+    )
     parser.add_argument("--keep", action="store_true", help="keep the temporary folder, with all logs")
     given = parser.parse_args(words)
-    given.faults = given.faults or (SHORT if given.short else tuple(FAULTS))
+    usual = tuple(name for name in FAULTS if given.pgbouncer or name not in POOLING)
+    given.faults = given.faults or (SHORT if given.short else usual)
+    if not set(given.faults) <= {*usual}:
+        parser.error(f"{' and '.join(POOLING)} need --pgbouncer")
     return given
 
 
@@ -86,14 +94,24 @@ def start(stack: ExitStack, folder: Path, given: argparse.Namespace) -> tuple[La
     stack.callback(cluster.end)
     say(f"starting etcd and {MEMBERS} members of Patroni")
     cluster.start()
-    service = Service(folder / "service", cluster, WORKERS, replicas=not given.no_replicas)
+    proxies = start_pooling(stack, folder, cluster) if given.pgbouncer else None
+    service = Service(folder / "service", cluster, WORKERS, replicas=not given.no_replicas, pooling=proxies)
     stack.callback(service.end)
     say(f"starting {WORKERS} workers and nginx")
     service.start()
     notes = Notes()
     clients = start_clients(service, notes)
     stack.callback(leave, clients)
-    return Lab(folder, cluster, service, notes), clients
+    return Lab(folder, cluster, service, notes, proxies), clients
+
+
+def start_pooling(stack: ExitStack, folder: Path, cluster: Cluster) -> Pooling:
+    """Start HAProxy and PgBouncer; have ``stack`` end them."""
+    say("starting HAProxy and PgBouncer")
+    result = Pooling(folder / "pooling", cluster.members, ROLE, cluster.password)
+    stack.callback(result.end)
+    result.start()
+    return result
 
 
 def start_clients(service: Service, notes: Notes) -> list[Client]:

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import signal
 import subprocess
 from collections.abc import Sequence
@@ -87,9 +86,7 @@ class Member:
             "postgresql": postgresql,
         }
         self.file.write_text(json.dumps(text, indent=2))
-        self.file.chmod(0o600)
-        if os.geteuid() == 0:
-            shutil.chown(self.file, processes.SYSTEM_USER)
+        processes.give_file_to_system_user(self.file)
 
     def mount(self) -> None:
         """Mount a small file system in memory for ``pg_wal``; do nothing if that is not permitted, as without root."""

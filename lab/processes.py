@@ -83,6 +83,13 @@ def give_to_system_user(folder: Path) -> Path:
     return folder
 
 
+def give_file_to_system_user(file: Path) -> None:
+    """Let only the unprivileged programs read a file."""
+    file.chmod(0o600)
+    if os.geteuid() == 0:
+        shutil.chown(file, SYSTEM_USER)
+
+
 def parents() -> dict[int, int]:
     """Return the parent of each process of this machine, by process id, without those that have ended."""
     result = {}

@@ -12,6 +12,7 @@ import psycopg
 from lab import processes
 from lab.clients import KIND
 from lab.cluster import SUPERUSER, Cluster
+from lab.pooling import STANDBYS, Pooling
 from lab.results import Stored
 from tests.proxy import Proxy
 
@@ -62,9 +63,11 @@ class Front(Proxy):
 
 
 class Service:
-    """Everything of ours: the schema, the workers and nginx."""
+    """Everything of ours: the schema, the workers and nginx. The workers connect to ``pooling``, if given."""
 
-    def __init__(self, folder: Path, cluster: Cluster, workers: int, *, replicas: bool) -> None:
+    def __init__(
+        self, folder: Path, cluster: Cluster, workers: int, *, replicas: bool, pooling: Pooling | None = None
+    ) -> None:
         self.folder, self.cluster = folder, cluster
         folder.mkdir()
         self.ini = folder / "production.ini"
@@ -79,10 +82,12 @@ class Service:
             "GROUNDTRANSPORT_AUDIT_SECRET": secrets.token_urlsafe(48),
             "GROUNDTRANSPORT_API_RATE_LIMIT": "0",
             "GROUNDTRANSPORT_JOBS": "worker",
-            "DATABASE_URL": cluster.url(ROLE, DATABASE),
+            "GROUNDTRANSPORT_PGBOUNCER": "true" if pooling else "false",
+            "DATABASE_URL": pooling.url(DATABASE) if pooling else cluster.url(ROLE, DATABASE),
         }
         if replicas:
-            self.environ["GROUNDTRANSPORT_REPLICA_URL"] = cluster.url(ROLE, DATABASE, "prefer-standby")
+            url = pooling.url(STANDBYS) if pooling else cluster.url(ROLE, DATABASE, "prefer-standby")
+            self.environ["GROUNDTRANSPORT_REPLICA_URL"] = url
 
     def start(self) -> None:
         """Create the database as docs/deploy.md says, and start the workers and nginx."""
@@ -111,8 +116,9 @@ class Service:
             connection.execute(text.encode())
 
     def command(self, *words: str, user: str = ROLE, database: str = DATABASE) -> str:
-        """Run ``groundtransport`` on the cluster and return its output. Raise LabError if it fails."""
-        environ = {**self.environ, "DATABASE_URL": self.cluster.url(user, database)}
+        """Run ``groundtransport`` without PgBouncer, and return its output. Raise LabError if it fails."""
+        direct = {"DATABASE_URL": self.cluster.url(user, database), "GROUNDTRANSPORT_PGBOUNCER": "false"}
+        environ = {**self.environ, **direct}
         program = Path(sys.executable).parent / "groundtransport"
         return processes.run([str(program), "-c", str(self.ini), *words], environ)
 
