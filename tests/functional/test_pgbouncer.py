@@ -187,6 +187,21 @@ def test_a_read_whose_connection_is_lost_is_tried_again(site: Site, direct_url: 
     assert lost[0] > 0
 
 
+def test_a_connection_that_is_lost_after_the_last_read_changes_nothing(site: Site, direct_url: str) -> None:
+    client, lost = site.client(), []
+
+    def lose(_: object) -> None:
+        lost.append(execute(make_url(direct_url), END_READERS))
+
+    event.listen(site.engine, "rollback", lose)
+    try:
+        assert client.get("/admin/transit").status_int == 200
+    finally:
+        event.remove(site.engine, "rollback", lose)
+    assert sum(lost) > 0
+    assert client.get("/admin/transit").status_int == 200
+
+
 def test_the_service_does_not_start_without_its_time_limits(site: Site, pooled_url: str) -> None:
     """``ignore_startup_parameters = options`` of PgBouncer drops them, unless the setting is made."""
     check_time_limits(site.wsgi)
