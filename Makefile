@@ -25,7 +25,7 @@ test: .venv/tested ## Run all tests, on SQLite and, if available, on PostgreSQL 
 sure: .venv/tested ## Run format check, linters, type check and tests with coverage
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml groundtransport alembic examples tools setup.py
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml groundtransport alembic examples lab tools setup.py
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto --maxprocesses 4 --cov --cov-report=term:skip-covered --cov-fail-under=95 $(ARGS)
 

@@ -2,7 +2,6 @@
 
 import argparse
 import shutil
-import signal
 import sys
 import tempfile
 import time
@@ -11,13 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from lab import processes, report
+from lab import interrupts, pooling, processes, report
 from lab.clients import Client, Notes, Reader, Writer
 from lab.cluster import Cluster
-from lab.faults import FAULTS, READ_GOAL, SHORT, WRITE_GOALS, Lab, Skipped
+from lab.faults import FAULTS, POOLING, READ_GOAL, SHORT, WRITE_GOALS, Lab, Skipped
+from lab.pooling import Pooling
 from lab.processes import LabError
 from lab.results import Phase, Row, goals_missed, never_acknowledged, row_of
-from lab.service import CHECKS, HAS_REPLICAS, OWNER, Service
+from lab.service import CHECKS, OWNER, ROLE, Service
 
 WRITERS, READERS, WORKERS, MEMBERS = 8, 4, 3, 3
 SETTLE = 3  # seconds between two phases
@@ -26,10 +26,11 @@ SETTLE = 3  # seconds between two phases
 def main(words: Sequence[str] | None = None) -> int:
     """Run the laboratory; return 1 if a goal is missed, 2 if it could not run."""
     given = arguments(words)
-    if packages := processes.missing_packages(processes.PACKAGES):
+    programs = processes.PACKAGES | (pooling.PACKAGES if given.pgbouncer else {})
+    if packages := processes.missing_packages(programs):
         print(f"The laboratory needs Debian packages: apt-get install {' '.join(packages)}", file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    interrupts.listen()
     try:
         with laboratory(given) as (lab, clients):
             return experiment(lab, clients, given.faults, is_timed=not given.short)
@@ -50,9 +51,15 @@ def arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--no-replicas", action="store_true", help="do not let replicas answer while the leader is away"
     )
+    parser.add_argument(
+        "--pgbouncer", action="store_true", help="put PgBouncer and HAProxy between the workers and the database"
+    )
     parser.add_argument("--keep", action="store_true", help="keep the temporary folder, with all logs")
     given = parser.parse_args(words)
-    given.faults = given.faults or (SHORT if given.short else tuple(FAULTS))
+    usual = tuple(name for name in FAULTS if given.pgbouncer or name not in POOLING)
+    given.faults = given.faults or (SHORT if given.short else usual)
+    if not set(given.faults) <= {*usual}:
+        parser.error(f"{' and '.join(POOLING)} need --pgbouncer")
     return given
 
 
@@ -67,23 +74,44 @@ def names(text: str) -> tuple[str, ...]:
 @contextmanager
 def laboratory(given: argparse.Namespace) -> Iterator[tuple[Lab, list[Client]]]:
     """Start everything in a temporary folder; end and remove it afterwards, whatever happens."""
-    folder = Path(tempfile.mkdtemp(prefix="groundtransport-lab-", dir="/tmp"))  # short: a socket's path
+    # Below /tmp, because the path of a socket must be short.
+    folder = Path(tempfile.mkdtemp(prefix="groundtransport-lab-", dir="/tmp"))  # nosec B108 # a new, private folder
     folder.chmod(0o711)  # PostgreSQL's user enters its folders below
+    interrupts.mark(folder)
     with ExitStack() as stack:
         stack.callback(remove, folder, keep=given.keep)
-        cluster = Cluster(folder, MEMBERS, small_disks="fill-disk" in given.faults)
-        stack.callback(cluster.end)
-        say(f"starting etcd and {MEMBERS} members of Patroni")
-        cluster.start()
-        service = Service(folder / "service", cluster, WORKERS, replicas=HAS_REPLICAS and not given.no_replicas)
-        stack.callback(service.end)
-        say(f"starting {WORKERS} workers and nginx")
-        service.start()
-        notes = Notes()
-        clients = start_clients(service, notes)
-        stack.callback(leave, clients)
-        stack.callback(signal.signal, signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would leave processes behind
-        yield Lab(folder, cluster, service, notes), clients
+        stack.callback(interrupts.kill_left_over, folder)
+        try:
+            yield start(stack, folder, given)
+        finally:
+            interrupts.ignore()
+            say("ending all programs")
+
+
+def start(stack: ExitStack, folder: Path, given: argparse.Namespace) -> tuple[Lab, list[Client]]:
+    """Start everything; have ``stack`` end it."""
+    cluster = Cluster(folder, MEMBERS, small_disks="fill-disk" in given.faults)
+    stack.callback(cluster.end)
+    say(f"starting etcd and {MEMBERS} members of Patroni")
+    cluster.start()
+    proxies = start_pooling(stack, folder, cluster) if given.pgbouncer else None
+    service = Service(folder / "service", cluster, WORKERS, replicas=not given.no_replicas, pooling=proxies)
+    stack.callback(service.end)
+    say(f"starting {WORKERS} workers and nginx")
+    service.start()
+    notes = Notes()
+    clients = start_clients(service, notes)
+    stack.callback(leave, clients)
+    return Lab(folder, cluster, service, notes, proxies), clients
+
+
+def start_pooling(stack: ExitStack, folder: Path, cluster: Cluster) -> Pooling:
+    """Start HAProxy and PgBouncer; have ``stack`` end them."""
+    say("starting HAProxy and PgBouncer")
+    result = Pooling(folder / "pooling", cluster.members, ROLE, cluster.password)
+    stack.callback(result.end)
+    result.start()
+    return result
 
 
 def start_clients(service: Service, notes: Notes) -> list[Client]:

@@ -4,10 +4,8 @@ import json
 import os
 import re
 import secrets
-import shutil
 import signal
 import subprocess
-import urllib.request
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -88,9 +86,7 @@ class Member:
             "postgresql": postgresql,
         }
         self.file.write_text(json.dumps(text, indent=2))
-        self.file.chmod(0o600)
-        if os.geteuid() == 0:
-            shutil.chown(self.file, processes.SYSTEM_USER)
+        processes.give_file_to_system_user(self.file)
 
     def mount(self) -> None:
         """Mount a small file system in memory for ``pg_wal``; do nothing if that is not permitted, as without root."""
@@ -103,9 +99,10 @@ class Member:
 
     def unmount(self) -> None:
         """Undo ``mount``; at once, although a process that was just killed may still use it."""
-        if self.wal:
-            processes.run([processes.program("umount"), "--lazy", str(self.wal)])
-            self.wal = None
+        folder = self.folder / "wal"
+        if os.path.ismount(folder):  # also if an interrupt came before ``wal`` was set
+            processes.run([processes.program("umount"), "--lazy", str(folder)])
+        self.wal = None
 
     def start(self) -> None:
         """Start Patroni, which starts PostgreSQL."""
@@ -139,12 +136,9 @@ class Member:
 
     def states(self) -> list[dict[str, Any]]:
         """Return what this Patroni knows of all members; an empty list if it does not answer."""
-        with suppress(OSError, ValueError):
-            url = f"http://127.0.0.1:{self.rest_port}/cluster"
-            with urllib.request.urlopen(url, timeout=1) as answer:  # our own URL
-                members: list[dict[str, Any]] = json.load(answer)["members"]
-                return members
-        return []
+        status, content = processes.get(self.rest_port, "/cluster", 1)
+        members: list[dict[str, Any]] = json.loads(content)["members"] if status == 200 else []
+        return members
 
 
 class Cluster:

@@ -15,28 +15,15 @@ from groundtransport.db import migrations
 from lab import processes
 from lab.clients import Notes
 from lab.cluster import LOOP_WAIT, SUPERUSER, TTL, Cluster, Member
+from lab.pooling import Pooling
 from lab.processes import LabError
 from lab.service import CHECKS, OWNER, ROOT, Service, Worker
+from tests.next_release import add_two_revisions
 from tests.postgres import find_programs
 
 PAUSE = TTL + 2 * LOOP_WAIT + 2  # seconds: longer than another leader takes
 FULL = 20  # seconds that a disk stays full
 RESTORED = "restored"
-REVISION = '''"""A revision of the next release"""
-
-from alembic import op
-
-revision = "{name}"
-down_revision = "{down}"
-branch_labels = None
-depends_on = None
-PHASE = "{phase}"
-
-
-def upgrade() -> None:
-    op.execute("{statement}")
-'''
-ADD, DROP = "ALTER TABLE transit ADD COLUMN next_text VARCHAR(9)", "ALTER TABLE transit DROP COLUMN next_text"
 
 
 class Skipped(Exception):
@@ -51,6 +38,7 @@ class Lab:
     cluster: Cluster
     service: Service
     notes: Notes
+    pooling: Pooling | None = None
 
     def leader(self) -> Member:
         """Return the leader. Raise LabError if there is none."""
@@ -146,6 +134,17 @@ def terminate_worker(lab: Lab) -> str:
     return f"it ended with {code}"
 
 
+def restart(lab: Lab, name: str) -> str:
+    """Kill HAProxy or PgBouncer, and start it again at once, as systemd does."""
+    if lab.pooling is None:
+        raise Skipped("it needs --pgbouncer")
+    lab.pooling.kill(name)
+    lab.pooling.start_program(name)
+    time.sleep(5)
+    lab.cluster.wait_until_whole()
+    return ""
+
+
 def fill_disk(lab: Lab) -> str:
     """Fill the file system of the leader's ``pg_wal``, and make room after FULL seconds.
 
@@ -185,9 +184,7 @@ def upgrade(lab: Lab) -> str:
     service = lab.service
     versions = Path(shutil.copytree(ROOT / "alembic" / "versions", lab.folder / "versions"))
     (head,) = migrations.heads()
-    for name, down, phase, statement in (("0990", head, "expand", ADD), ("0991", "0990", "contract", DROP)):
-        text = REVISION.format(name=name, down=down, phase=phase, statement=statement)
-        (versions / f"{name}_next.py").write_text(text)
+    add_two_revisions(versions, head)
     text, ours = service.ini.read_text(), "    groundtransport:migrations/versions"
     assert ours in text
     service.ini = service.folder / "next.ini"
@@ -234,7 +231,10 @@ FAULTS: dict[str, Callable[[Lab], str]] = {
     "fill-disk": fill_disk,
     "upgrade": upgrade,
     "restore": restore,
+    "kill-pgbouncer": lambda lab: restart(lab, "pgbouncer"),
+    "kill-haproxy": lambda lab: restart(lab, "haproxy"),
 }
+POOLING = ("kill-pgbouncer", "kill-haproxy")  # with the option --pgbouncer alone
 SHORT = ("kill-leader", "switchover", "terminate-worker")
 # The longest time in seconds without a write, where there is a goal, and without a read.
 WRITE_GOALS = {"kill-leader": 15.0, "kill-postgresql": 15.0}

@@ -1,5 +1,6 @@
 """Start programs as an unprivileged user where they demand it, and end them with their children by process id."""
 
+import http.client
 import os
 import shutil
 import signal
@@ -21,7 +22,6 @@ PACKAGES = {
     "psql": "postgresql",
     "pg_restore": "postgresql",
 }
-PROXY_PACKAGES = {"haproxy": "haproxy", "pgbouncer": "pgbouncer"}
 
 
 class LabError(Exception):
@@ -61,7 +61,7 @@ def start(
 ) -> subprocess.Popen[bytes]:
     """Start a program in a session of its own, which Ctrl-C does not reach; append its output to ``log``."""
     with log.open("ab") as out:
-        return subprocess.Popen(
+        return subprocess.Popen(  # nosec B603 # our own words, and no shell
             words,
             env={**os.environ, **(environ or {})},
             stdin=subprocess.DEVNULL,
@@ -83,18 +83,28 @@ def give_to_system_user(folder: Path) -> Path:
     return folder
 
 
+def give_file_to_system_user(file: Path) -> None:
+    """Let only the unprivileged programs read a file."""
+    file.chmod(0o600)
+    if os.geteuid() == 0:
+        shutil.chown(file, SYSTEM_USER)
+
+
 def parents() -> dict[int, int]:
-    """Return the parent of each process of this machine, by process id."""
+    """Return the parent of each process of this machine, by process id, without those that have ended."""
     result = {}
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            result[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+            if state != "Z":
+                result[int(folder.name)] = int(parent)
     return result
 
 
 def with_children(pids: Sequence[int]) -> list[int]:
     """Return process ids and those of all their descendants, parents first."""
-    found, parent_of = [pid for pid in pids if Path(f"/proc/{pid}").exists()], parents()
+    parent_of = parents()
+    found = [pid for pid in dict.fromkeys(pids) if pid in parent_of]
     for pid in found:
         found += [child for child, parent in parent_of.items() if parent == pid and child not in found]
     return found
@@ -119,6 +129,19 @@ def end(process: subprocess.Popen[bytes], patience: float = 10) -> None:
         process.wait()
 
 
+def get(port: int, path: str, seconds: float) -> tuple[int, bytes]:
+    """Return the status and the body of a page of this machine; ``(0, b"")`` without an answer within some seconds."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    except (OSError, http.client.HTTPException):
+        return 0, b""
+    finally:
+        connection.close()
+
+
 def wait_until(condition: Callable[[], object], seconds: float, name: str) -> None:
     """Wait until a condition is true. Raise LabError with ``name``, what was waited for, after some seconds."""
     until = time.monotonic() + seconds
@@ -130,7 +153,7 @@ def wait_until(condition: Callable[[], object], seconds: float, name: str) -> No
 
 def run(words: Sequence[str], environ: Mapping[str, str] | None = None, stdin: bytes = b"") -> str:
     """Run a program to its end and return its output. Raise LabError with its output if it fails."""
-    result = subprocess.run(
+    result = subprocess.run(  # nosec B603 # our own words, and no shell
         words, env={**os.environ, **(environ or {})}, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     output = result.stdout.decode(errors="replace")

@@ -4,24 +4,21 @@ import secrets
 import shutil
 import subprocess
 import sys
-import urllib.request
 from collections import Counter, defaultdict
-from contextlib import suppress
 from pathlib import Path
 
 import psycopg
 
-from groundtransport.settings import Settings
 from lab import processes
 from lab.clients import KIND
 from lab.cluster import SUPERUSER, Cluster
+from lab.pooling import STANDBYS, Pooling
 from lab.results import Stored
 from tests.proxy import Proxy
 
 ROOT = Path(__file__).parents[1]
 DATABASE, OWNER, ROLE = "groundtransport", "groundtransport_owner", "groundtransport"
 CHECKS = (("check",), ("audit", "verify"), ("audit", "reconcile"))
-HAS_REPLICAS = hasattr(Settings, "replica_url")
 
 
 class Worker:
@@ -43,9 +40,7 @@ class Worker:
 
     def is_ready(self) -> bool:
         """Return True if ``/readyz`` answers 200."""
-        with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{self.monitor}/readyz", timeout=5) as answer:
-            return bool(answer.status == 200)
-        return False
+        return processes.get(self.monitor, "/readyz", 5)[0] == 200
 
     def wait_until_ready(self) -> None:
         """Wait until it is ready."""
@@ -68,9 +63,11 @@ class Front(Proxy):
 
 
 class Service:
-    """Everything of ours: the schema, the workers and nginx."""
+    """Everything of ours: the schema, the workers and nginx. The workers connect to ``pooling``, if given."""
 
-    def __init__(self, folder: Path, cluster: Cluster, workers: int, *, replicas: bool) -> None:
+    def __init__(
+        self, folder: Path, cluster: Cluster, workers: int, *, replicas: bool, pooling: Pooling | None = None
+    ) -> None:
         self.folder, self.cluster = folder, cluster
         folder.mkdir()
         self.ini = folder / "production.ini"
@@ -85,10 +82,12 @@ class Service:
             "GROUNDTRANSPORT_AUDIT_SECRET": secrets.token_urlsafe(48),
             "GROUNDTRANSPORT_API_RATE_LIMIT": "0",
             "GROUNDTRANSPORT_JOBS": "worker",
-            "DATABASE_URL": cluster.url(ROLE, DATABASE),
+            "GROUNDTRANSPORT_PGBOUNCER": "true" if pooling else "false",
+            "DATABASE_URL": pooling.url(DATABASE) if pooling else cluster.url(ROLE, DATABASE),
         }
         if replicas:
-            self.environ["GROUNDTRANSPORT_REPLICA_URL"] = cluster.url(ROLE, DATABASE, "prefer-standby")
+            url = pooling.url(STANDBYS) if pooling else cluster.url(ROLE, DATABASE, "prefer-standby")
+            self.environ["GROUNDTRANSPORT_REPLICA_URL"] = url
 
     def start(self) -> None:
         """Create the database as docs/deploy.md says, and start the workers and nginx."""
@@ -117,8 +116,9 @@ class Service:
             connection.execute(text.encode())
 
     def command(self, *words: str, user: str = ROLE, database: str = DATABASE) -> str:
-        """Run ``groundtransport`` on the cluster and return its output. Raise LabError if it fails."""
-        environ = {**self.environ, "DATABASE_URL": self.cluster.url(user, database)}
+        """Run ``groundtransport`` without PgBouncer, and return its output. Raise LabError if it fails."""
+        direct = {"DATABASE_URL": self.cluster.url(user, database), "GROUNDTRANSPORT_PGBOUNCER": "false"}
+        environ = {**self.environ, **direct}
         program = Path(sys.executable).parent / "groundtransport"
         return processes.run([str(program), "-c", str(self.ini), *words], environ)
 
@@ -139,9 +139,9 @@ class Service:
         entries: Counter[str] = Counter()
         record_ids: defaultdict[str, set[int]] = defaultdict(set)
         with psycopg.connect(self.cluster.url(SUPERUSER, database)) as connection:
-            names = connection.execute(f"SELECT company_name FROM {KIND} WHERE deleted_at IS NULL")  # noqa: S608
+            names = connection.execute(f"SELECT company_name FROM {KIND} WHERE deleted_at IS NULL")  # noqa: S608  # our own names
             records = Counter(name for (name,) in names)
-            query = f"SELECT record_id, {created}, {changed} FROM admin_activity WHERE kind = %s ORDER BY id"  # noqa: S608
+            query = f"SELECT record_id, {created}, {changed} FROM admin_activity WHERE kind = %s ORDER BY id"  # noqa: S608  # our own names
             for record_id, *marks in connection.execute(query.encode(), (KIND,)):
                 for mark in filter(None, marks):
                     entries[mark] += 1

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from groundtransport.db import migrations
+from tests.next_release import ADD, add_revision
 
 pytestmark = pytest.mark.slow
 
@@ -15,32 +16,13 @@ ROOT = Path(__file__).parents[1]
 CHECK = [sys.executable, str(ROOT / "tools" / "previous_release.py")]
 # A test whose fixture creates records, on the smallest database.
 ONE_TEST = ("--", "tests/functional/test_backup.py", "-k", "never_replaces and sqlite")
-REVISION = '''"""A revision of the next release"""
-
-import sqlalchemy as sa
-from alembic import op
-
-revision = "0990"
-down_revision = "{down}"
-branch_labels = None
-depends_on = None
-PHASE = "{phase}"
 
 
-def upgrade() -> None:
-    op.add_column("transit", sa.Column("next_text", sa.String(9), nullable={nullable}))
-
-
-def downgrade() -> None:
-    op.execute("ALTER TABLE transit DROP COLUMN next_text")
-'''
-
-
-def check(folder: Path, *words: str, **parts: object) -> tuple[int, str]:
+def check(folder: Path, *words: str, phase: str, statement: str = ADD) -> tuple[int, str]:
     """Return the exit code and the output of the check, for the migrations of this release and one more."""
     versions = Path(shutil.copytree(ROOT / "alembic" / "versions", folder / "versions"))
     (head,) = migrations.heads()
-    (versions / "0990_next.py").write_text(REVISION.format(down=head, **parts))
+    add_revision(versions, "0990", down=head, phase=phase, upgrade=statement)
     command = [*CHECK, "--versions", str(versions), *words]
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
     if "is not in this clone" in result.stdout:
@@ -52,7 +34,7 @@ def check(folder: Path, *words: str, **parts: object) -> tuple[int, str]:
 def test_an_expanding_migration_that_breaks_the_release_before_is_found(
     tmp_path: Path, nullable: bool, expected: int
 ) -> None:
-    code, output = check(tmp_path, *ONE_TEST, phase="expand", nullable=nullable)
+    code, output = check(tmp_path, *ONE_TEST, phase="expand", statement=ADD if nullable else f"{ADD} NOT NULL")
     assert code == expected, output
     assert "with 0990_next.py" in output
     assert ("1 passed" in output) is nullable, output
@@ -60,6 +42,6 @@ def test_an_expanding_migration_that_breaks_the_release_before_is_found(
 
 
 def test_a_contracting_migration_is_not_run(tmp_path: Path) -> None:
-    code, output = check(tmp_path, phase="contract", nullable=False)
+    code, output = check(tmp_path, phase="contract", statement=f"{ADD} NOT NULL")
     assert code == 0
     assert "0990" not in output

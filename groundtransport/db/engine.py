@@ -95,7 +95,7 @@ def _variant(engine: Engine, **changes: object) -> Engine:
 
 @lru_cache(32)
 def _autocommit(engine: Engine) -> Engine:
-    return engine.execution_options(isolation_level="AUTOCOMMIT")
+    return with_options(engine, is_retryable=True).execution_options(isolation_level="AUTOCOMMIT")
 
 
 def is_pooled(engine: Engine) -> bool:
@@ -135,7 +135,9 @@ def read_engine(engine: Engine) -> Engine:
     the same rows either way. On SQLite it begins transactions, which cost no round trip; behind PgBouncer, because the
     limits of statements are set in a transaction.
     """
-    return engine if engine.dialect.name == "sqlite" or is_pooled(engine) else _autocommit(engine)
+    if engine.dialect.name == "sqlite":
+        return engine
+    return _variant(engine, is_retryable=True) if is_pooled(engine) else _autocommit(engine)
 
 
 def autocommit_engine(engine: Engine) -> Engine:

@@ -17,7 +17,17 @@ from groundtransport.db import deadline
 from groundtransport.db.limited_connection import CONNECT, SETTLE, LimitedConnection
 from groundtransport.db.transaction_options import options_of
 
-__all__ = ["CONNECT", "FRESH", "PING", "SETTLE", "is_read_only", "listen", "plan_options", "tcp_options"]
+__all__ = [
+    "CONNECT",
+    "FRESH",
+    "PING",
+    "SETTLE",
+    "is_read_only",
+    "listen",
+    "plan_options",
+    "renew_deadline",
+    "tcp_options",
+]
 
 FRESH = 1  # seconds since its last use during which a connection is not pinged
 PING = 1  # seconds that the answer to a ping may take
@@ -80,7 +90,7 @@ def _begin(connection: Connection, settings: dict[str, str]) -> None:
 def _retry_lost_reads(context: ExceptionContext) -> None:
     """Mark the error of a connection lost while reading for pyramid_retry: the request has changed nothing."""
     connection, error = context.connection, context.sqlalchemy_exception
-    reads = connection is not None and connection.get_execution_options().get("isolation_level") == "AUTOCOMMIT"
+    reads = connection is not None and options_of(connection).is_retryable
     if context.is_disconnect and reads and error is not None and deadline.left() > SETTLE:
         pyramid_retry.mark_error_retryable(error)
 
@@ -112,6 +122,12 @@ def _check(dialect: Dialect, driver: LimitedConnection, record: object) -> None:
     driver.ends_at = deadline.current()
     with driver.limit(time.monotonic() + PING):
         _ping(dialect, driver, record)
+
+
+def renew_deadline(connection: Connection) -> None:
+    """Set the deadline of a connection to the current one: it was taken from the pool under an earlier one."""
+    driver: Any = connection.connection.driver_connection
+    driver.ends_at = deadline.current()
 
 
 def _ping(dialect: Dialect, driver: Any, record: Any) -> None:

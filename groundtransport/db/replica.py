@@ -8,9 +8,10 @@ import pyramid_retry
 from psycopg.errors import SerializationFailure
 from sqlalchemy import Engine, ExceptionContext, event, text
 from sqlalchemy.exc import DBAPIError, TimeoutError
+from sqlalchemy.orm import Session
 
 from groundtransport.cache import CACHE_OF
-from groundtransport.db import deadline
+from groundtransport.db import deadline, postgresql
 from groundtransport.db.engine import read_engine
 
 log = logging.getLogger(__name__)
@@ -78,18 +79,32 @@ class Replica:
             log.warning("the position of the leader could not be read", exc_info=True)
             return UNKNOWN
 
-    def is_current(self, position: int) -> bool:
-        """Return True if the replica has replayed up to ``position``, and is at most ``max_lag`` seconds behind."""
+    def bind(self, dbsession: Session, position: int) -> None:
+        """Have a session read from the replica if that is current and has replayed up to ``position``.
+
+        The session asks on the connection, and in the transaction, with which it reads on: another one may lead to
+        another standby, which is behind.
+        """
         if time.monotonic() < self._replica_away_until:
-            return False
+            return
+        leader = dbsession.bind
+        dbsession.close()  # gives the leader's connection back
+        dbsession.bind = self.engine
+        if not self._is_current(dbsession, position):
+            dbsession.close()
+            dbsession.bind = leader
+
+    def _is_current(self, dbsession: Session, position: int) -> bool:
+        """Return True if the session's server has replayed ``position``, and is at most ``max_lag`` seconds behind."""
         try:
-            limit = min(deadline.current(), time.monotonic() + CONTACT)
-            with deadline.until(limit), self.engine.connect() as connection:
+            with deadline.until(min(deadline.current(), time.monotonic() + CONTACT)):
+                connection = dbsession.connection()
                 replayed = int(connection.execute(_REPLAYED).scalar_one())
         except (DBAPIError, TimeoutError) as error:
             self._replica_away_until = time.monotonic() + PAUSE
             log.warning("the replica is away, and the leader answers: %s", error)
             return False
+        postgresql.renew_deadline(connection)
         since = time.monotonic() - self.max_lag
         is_recent = any(at >= since and written <= replayed for at, written in tuple(self._positions))
         return is_recent and position <= replayed

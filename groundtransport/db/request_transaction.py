@@ -7,6 +7,7 @@ import pyramid_tm
 from pyramid.registry import Registry
 from pyramid.request import Request
 from pyramid.response import Response
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 from transaction.interfaces import NoTransaction
 
@@ -39,8 +40,17 @@ def dbsession(request: Request) -> Session:
     else:
         session = Session(read_engine(engine))
     session.info["deadline"] = request.began + request.registry["settings"].request_budget
-    request.add_finished_callback(lambda _: session.close())
+    request.add_finished_callback(lambda _: _close(session))
     return session
+
+
+def _close(session: Session) -> None:
+    """Close a session whose request has its response, also if the connection is lost: a write was committed before.
+
+    Behind PgBouncer reads are in a transaction, which ends with a ROLLBACK here. Its error would replace the response.
+    """
+    with suppress(DBAPIError):
+        session.close()
 
 
 def veto(request: Request, response: Response) -> bool:

@@ -23,13 +23,14 @@ class TransactionOptions:
 
     ``begin`` is SQLite's mode of BEGIN; None begins no transaction. ``lock_timeout`` is in seconds; None means
     ``settings.database_timeout``. If ``durable`` is false, the commit does not wait for the disk: a power failure may
-    lose it.
+    lose it. If ``is_retryable``, a request whose connection is lost may be tried again: it has changed nothing.
     """
 
     begin: Literal["DEFERRED", "IMMEDIATE"] | None = "DEFERRED"
     lock_timeout: float | None = None
     durable: bool = True
     memory: Memory = Memory.DEFAULT
+    is_retryable: bool = False
 
 
 DEFAULT = TransactionOptions()

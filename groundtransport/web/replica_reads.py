@@ -31,9 +31,8 @@ def tween(handler: Handler, registry: Registry) -> Handler:
     def choose_server(request: Request) -> Response:
         if is_write(request):
             return with_position(request, handler(request), replica)
-        if not request.is_leader_away and may_read(request) and replica.is_current(position_of(request)):
-            request.dbsession.close()  # gives the leader's connection back
-            request.dbsession.bind = replica.engine
+        if not request.is_leader_away and may_read(request):
+            replica.bind(request.dbsession, position_of(request))
         return handler(request)
 
     return choose_server

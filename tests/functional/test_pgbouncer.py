@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import make_url, text
+from sqlalchemy import event, make_url, text
 from sqlalchemy.orm import Session
 
 import groundtransport
@@ -24,10 +25,13 @@ from groundtransport.server.runner import check_time_limits
 from tests.databases import filled_database
 from tests.shell import Shell
 from tests.site import Site, app_settings, fill_with_all_places
+from tests.standby import execute
 
 pytestmark = pytest.mark.slow
 
 LIMITS = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "jit", "plan_cache_mode")
+END_READERS = """SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity
+                 WHERE datname = current_database() AND state = 'idle in transaction'"""
 INI = """
 [databases]
 * = host={host} user=postgres
@@ -164,6 +168,38 @@ def test_a_search_that_was_stopped_leaves_a_session_that_works(site: Site) -> No
         with pytest.raises(OutOfTime), budget.limit():
             dbsession.execute(text("SELECT pg_sleep(5)"))
         assert dbsession.scalar(text("SELECT 1")) == 1
+
+
+def test_a_read_whose_connection_is_lost_is_tried_again(site: Site, direct_url: str) -> None:
+    client, lost = site.client(), []
+    client.create("transit", company_name="Alpha Coaches")
+
+    def lose(*arguments: Any) -> None:
+        if not lost and not arguments[2].startswith("SET LOCAL"):  # psycopg sends BEGIN with the first statement
+            lost.append(execute(make_url(direct_url), END_READERS))
+
+    event.listen(site.engine, "before_cursor_execute", lose)
+    try:
+        answer = client.get("/admin/transit")
+    finally:
+        event.remove(site.engine, "before_cursor_execute", lose)
+    assert (answer.status_int, "Alpha Coaches" in answer.text) == (200, True)
+    assert lost[0] > 0
+
+
+def test_a_connection_that_is_lost_after_the_last_read_changes_nothing(site: Site, direct_url: str) -> None:
+    client, lost = site.client(), []
+
+    def lose(_: object) -> None:
+        lost.append(execute(make_url(direct_url), END_READERS))
+
+    event.listen(site.engine, "rollback", lose)
+    try:
+        assert client.get("/admin/transit").status_int == 200
+    finally:
+        event.remove(site.engine, "rollback", lose)
+    assert sum(lost) > 0
+    assert client.get("/admin/transit").status_int == 200
 
 
 def test_the_service_does_not_start_without_its_time_limits(site: Site, pooled_url: str) -> None:

@@ -151,6 +151,19 @@ def test_without_the_replica_the_leader_answers(site: Site, servers: Servers) ->
     wait_for(lambda: reads_from_replica(site, client))
 
 
+def test_a_request_reads_in_the_transaction_that_told_the_position(site: Site) -> None:
+    """Behind PgBouncer the next transaction may be one of another standby, which is behind."""
+    client, engine = site.client(), site.registry["replica"].engine
+    wait_for(lambda: reads_from_replica(site, client))
+    order: list[str] = []
+    for name in ("begin", "before_cursor_execute", "checkin"):
+        event.listen(engine.pool if name == "checkin" else engine, name, lambda *_, name=name: order.append(name))
+    assert client.get(LIST).status_int == 200
+    statements = order.count("before_cursor_execute")
+    assert statements > 1
+    assert order == ["begin", *["before_cursor_execute"] * statements, "checkin"]
+
+
 def test_only_tokens_that_cannot_write_read_from_the_replica(site: Site, servers: Servers) -> None:
     writing, reading = (Program(site, make_token(site, is_read_only=read_only)) for read_only in (False, True))
     servers.catch_up()

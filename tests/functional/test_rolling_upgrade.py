@@ -15,31 +15,13 @@ from groundtransport import db, kinds
 from groundtransport.db import migrations
 from groundtransport.records import renewing
 from groundtransport.records.maintenance import check
+from tests.next_release import add_two_revisions
 from tests.shell import Shell
 from tests.site import JFK, Site
 
 pytestmark = pytest.mark.slow
 
 VERSIONS = Path(__file__).parents[2] / "alembic" / "versions"
-REVISION = '''"""A revision of the next release"""
-
-from alembic import op
-
-revision = "{name}"
-down_revision = "{down}"
-branch_labels = None
-depends_on = None
-PHASE = "{phase}"
-
-
-def upgrade() -> None:
-    op.execute("{upgrade}")
-
-
-def downgrade() -> None:
-    op.execute("{downgrade}")
-'''
-ADD, DROP = "ALTER TABLE transit ADD COLUMN next_text VARCHAR(9)", "ALTER TABLE transit DROP COLUMN next_text"
 NEW_INI = "\n[alembic]\nversion_locations = {folder}\n"
 
 
@@ -50,8 +32,7 @@ class Releases:
         self.old, self.next = Shell(folder, url), Shell(folder, url)
         versions = Path(shutil.copytree(VERSIONS, folder / "versions"))
         (head,) = migrations.heads()
-        add(versions, name="0990", down=head, phase="expand", upgrade=ADD, downgrade=DROP)
-        add(versions, name="0991", down="0990", phase="contract", upgrade=DROP, downgrade=ADD)
+        add_two_revisions(versions, head)
         self.next.ini = folder / "next.ini"
         self.next.ini.write_text(self.old.ini.read_text() + NEW_INI.format(folder=versions))
 
@@ -65,10 +46,6 @@ class Releases:
         answer = TestApp(app).get("/readyz", headers={"Accept": "application/json"}, expect_errors=True)
         app.registry["engine"].dispose()
         return answer.status_int, answer.text
-
-
-def add(folder: Path, **parts: str) -> None:
-    (folder / f"{parts['name']}_next.py").write_text(REVISION.format(**parts))
 
 
 def shell_settings(shell: Shell) -> dict[str, str]:

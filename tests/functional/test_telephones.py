@@ -89,7 +89,7 @@ def test_a_number_in_another_spelling_is_a_hint_among_many_records(
         assert [(one["id"], one["reasons"]) for one in found] == [(record_id, "same phone")]
 
 
-def test_an_import_compares_the_numbers(imports: Imports) -> None:  # noqa: F811  # the fixture  # the fixture
+def test_an_import_compares_the_numbers(imports: Imports) -> None:  # noqa: F811  # the fixture
     imports.add("LHR,Alpha,0044 20 7946 0000,,,R1,,Active,feed,1")
 
     row = imports.one("Airport,Agency_name,Phone\nLHR,Beta,(020) 7946-0000")

@@ -3,7 +3,7 @@
 import pytest
 
 from lab.__main__ import arguments
-from lab.faults import FAULTS, SHORT
+from lab.faults import FAULTS, POOLING, SHORT
 from lab.processes import missing_packages
 from lab.report import errors_of, table
 from lab.results import (
@@ -95,10 +95,14 @@ def test_an_internal_error_misses_the_goal() -> None:
 def test_faults_are_chosen_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert arguments(["--faults", "calm,restore"]).faults == ("calm", "restore")
     assert arguments(["--short"]).faults == SHORT
-    assert arguments([]).faults == tuple(FAULTS)
+    assert arguments([]).faults == tuple(name for name in FAULTS if name not in POOLING)
+    assert arguments(["--pgbouncer"]).faults == tuple(FAULTS)
     with pytest.raises(SystemExit):
         arguments(["--faults", "earthquake"])
     assert "unknown: earthquake" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        arguments(["--faults", "kill-pgbouncer"])
+    assert "need --pgbouncer" in capsys.readouterr().err
 
 
 def test_packages_that_are_missing_are_named_once() -> None:
