@@ -52,6 +52,50 @@ def test_two_routes_of_a_company_are_no_doubles(client: Client, site: Site) -> N
     assert not pairs(site)
 
 
+def test_a_record_without_a_route_is_no_double_of_one_with_a_route_by_its_name_alone(
+    client: Client, site: Site
+) -> None:
+    link = {"company_link": "https://metroline.com"}
+    bus = client.create("transit", company_name="Metro Line", route_name="Bus", **link)
+    whole = client.create("transit", company_name="Metro Line")
+    assert not pairs(site)
+    client.put(f"/admin/transit/{whole}", {"airport_name": "(JFK)", **link})
+    assert pairs(site) == {(bus, whole, "name,web")}
+    client.put(f"/admin/transit/{whole}", {"airport_name": "(JFK)", "company_link": ""})
+
+    tram = client.create("transit", company_name="Metro Line", route_name="Tram", **link)
+    client.put(f"/admin/transit/{whole}", {"airport_name": "(JFK)", **link})
+    assert not pairs(site), f"the company has two routes: {bus}, {tram}"
+
+
+def test_a_route_that_says_nothing_new_is_none(client: Client, site: Site) -> None:
+    one = client.create("transit", company_name="Metro Line (ML)", route_name="ML")
+    other = client.create("transit", company_name="Metro Line (ML)", route_name="Data of https://example.com")
+    assert pairs(site) == {(one, other, "name")}
+
+
+def test_names_may_differ_in_generic_words_the_city_and_brackets(client: Client, site: Site) -> None:
+    for names in (
+        ("Marin Transit", "Marin County Transit District"),
+        ("New York Valley Metro", "Valley Metro"),
+        ("Capital Line (GoCapital)", "GoCapital"),
+    ):
+        one, other = (client.create("transit", company_name=name, city="New York") for name in names)
+        assert (one, other, "near") in pairs(site)
+    client.create("transit", company_name="Albany Transit")
+    client.create("transit", company_name="Albany Shuttle")
+    assert len(pairs(site)) == 3, "both have a word more"
+
+
+def test_a_web_site_of_two_companies_is_a_sign_and_that_of_three_is_none(client: Client, site: Site) -> None:
+    link = {"company_link": "https://citilink.com"}
+    names = ("Citilink", "Fort Wayne Public Transportation")
+    one, other, again = (client.create("transit", company_name=name, **link) for name in (*names, names[1]))
+    assert pairs(site) == {(one, other, "web"), (one, again, "web"), (other, again, "name,web")}
+    third = client.create("transit", company_name="Airport Express", **link)
+    assert all(third not in pair for pair in pairs(site))
+
+
 def test_a_change_of_other_fields_leaves_the_pairs(client: Client, site: Site) -> None:
     one, other = (client.create("transit", company_name="Metro Line") for _ in range(2))
     client.put(f"/admin/transit/{one}", {"airport_name": "(JFK)", "description": "Every ten minutes"})

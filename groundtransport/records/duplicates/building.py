@@ -12,7 +12,7 @@ from groundtransport.records.duplicates.pairs import PairKeeper, compared_names
 from groundtransport.records.kind import Kind
 
 CHUNK = 1_000  # records of one transaction
-LAYOUT = "2"  # to be raised whenever the rule changes: ``init`` then makes the pairs anew
+LAYOUT = "3"  # to be raised whenever the rule changes: ``init`` then makes the pairs anew
 
 
 def is_outdated(engine: Engine, kind: Kind) -> bool:

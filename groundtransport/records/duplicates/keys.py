@@ -7,19 +7,17 @@ import math
 from collections.abc import Iterator
 from hashlib import blake2b
 
-from groundtransport.records.duplicates.likeness import Company
+from groundtransport.records.duplicates.company import Company
 
 LETTERS = 10  # at the beginning and at the end of a name: one of both is equal unless the names differ at both ends
 PART = 0.7  # of a shorter name
-WEB = "w"
-ACROSS = "a"
 
 
-def keys_of(company: Company) -> dict[int, str]:
-    """Return the keys of a record, each with the sort of what it was made from: ``<``, ``>``, ``p``, WEB or ACROSS."""
+def keys_of(company: Company) -> set[int]:
+    """Return the keys of a record."""
     kind, airport_id = company.kind.name, company.values["airport_id"]
-    keys = {_hash(f"{kind}\x1f{airport_id}\x1f{text}"): text[0] for text in _texts(company)}
-    return keys | {_hash(f"{kind}\x1f{text}"): ACROSS for text in _across(company)}
+    keys = {_hash(f"{kind}\x1f{airport_id}\x1f{text}") for text in _texts(company)}
+    return keys | {_hash(f"{kind}\x1f{text}") for text in _across(company)}
 
 
 def _texts(company: Company) -> Iterator[str]:
@@ -27,16 +25,18 @@ def _texts(company: Company) -> Iterator[str]:
         length = min(LETTERS, math.ceil(len(name) * PART))
         yield f"<{name[:length]}"
         yield f">{name[-length:]}"
+    for words in company.cores:
+        yield f"c{' '.join(sorted(words))}"
     for number in company.endings:
         yield f"p{number}"
     for host in company.hosts:
-        yield WEB + host
+        yield f"w{host}"
 
 
 def _across(company: Company) -> Iterator[str]:
     """Yield the name with each fact that the company has at any airport."""
     if company.name:
-        facts = {"p": company.endings, WEB: company.hosts, "s": {company.source} - {""}}
+        facts = {"p": company.endings, "w": company.hosts, "s": {company.source} - {""}}
         yield from (f"{company.name}\x1f{sort}{fact}" for sort, some in facts.items() for fact in some)
 
 

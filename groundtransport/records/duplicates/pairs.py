@@ -1,7 +1,7 @@
 """Keep the keys and the pairs of possible doubles in step with the records, many records at once."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -14,13 +14,15 @@ from groundtransport.db.functions import is_one_of
 from groundtransport.events import Values
 from groundtransport.records.duplicates import statements
 from groundtransport.records.duplicates.candidates import identifying
-from groundtransport.records.duplicates.keys import WEB, keys_of
-from groundtransport.records.duplicates.likeness import ROUTE, Company, Likeness, likeness, likeness_across
+from groundtransport.records.duplicates.company import CITY, ROUTE, Company
+from groundtransport.records.duplicates.keys import keys_of
+from groundtransport.records.duplicates.likeness import Around, Likeness, likeness, likeness_across
 from groundtransport.records.duplicates.models import ACROSS, OPEN
 from groundtransport.records.kind import Kind
 
 MOST = 5  # pairs that are proposed for a record when it changes, at its airport, and as many with other airports
 NEWEST = 20  # records that are compared because of one key
+NAMES = 2  # of the records that share a web site: more are companies of a city or a network
 AT_ONCE = 500  # records that are read by one query
 
 PairKey = tuple[int, int]
@@ -37,7 +39,7 @@ class Change:
 @cache
 def compared_names(kind: Kind) -> tuple[str, ...]:
     """Return the fields that decide which records are doubles of one."""
-    return tuple(name for name in (*identifying(kind), ROUTE, "source") if name in ("airport_id", *kind.fields))
+    return tuple(name for name in (*identifying(kind), ROUTE, CITY, "source") if name in ("airport_id", *kind.fields))
 
 
 class PairKeeper:
@@ -64,7 +66,7 @@ class PairKeeper:
         shared = self._shared(keys)
         statements.add_keys(self.dbsession, [(key, number) for number, own in keys.items() for key in own])
         if shared:
-            companies |= self._companies({other for found in shared.values() for other in found} - companies.keys())
+            companies |= self._companies({other for others in shared.values() for other in others} - companies.keys())
             codes = {company.values["airport_code"] for company in companies.values()}
             countries = lookup.countries(self.dbsession, codes)
             pairs = {
@@ -78,8 +80,8 @@ class PairKeeper:
         names = compared_names(self.kind)
         return any(change.before.get(name) != change.after.get(name) for name in names)
 
-    def _shared(self, keys: Mapping[int, Mapping[int, str]]) -> dict[int, dict[int, bool]]:
-        """Return the other records that share a key with each one, and whether only these two share a web site."""
+    def _shared(self, keys: Mapping[int, Collection[int]]) -> dict[int, set[int]]:
+        """Return the other records that share a key with each one: the newest of each key."""
         holders: dict[int, set[int]] = defaultdict(set)
         for number, own in keys.items():
             for key in own:
@@ -87,32 +89,29 @@ class PairKeeper:
         for key, number in statements.find_keys(self.dbsession, list(holders)):
             holders[key].add(number)
         newest = {key: sorted(ids, reverse=True)[: NEWEST + 1] for key, ids in holders.items() if len(ids) > 1}
-        shared: dict[int, dict[int, bool]] = {}
+        shared: dict[int, set[int]] = defaultdict(set)
         for number, own in keys.items():
-            for key, sort in own.items():
+            for key in own:
                 if key in newest:
-                    is_own_site = sort == WEB and len(newest[key]) == 2  # this record and another
-                    others = shared.setdefault(number, {})
-                    for other in [other for other in newest[key] if other != number][:NEWEST]:
-                        others[other] = is_own_site or others.get(other, False)
-        return shared
+                    shared[number].update([other for other in newest[key] if other != number][:NEWEST])
+        return dict(shared)
 
     def _pairs(
-        self, number: int, found: Mapping[int, bool], companies: Mapping[int, Company], countries: Mapping[str, str]
+        self, number: int, found: Collection[int], companies: Mapping[int, Company], countries: Mapping[str, str]
     ) -> Iterator[tuple[PairKey, tuple[object, ...]]]:
         """Yield the pairs of a record with those that are most like it, the newest first among equals."""
+        company = companies[number]
+        others = {other: companies[other] for other in found if other in companies}
+        around = _around(company, [other for other in others.values() if _at_one_airport(company, other)])
         alike: dict[int, list[tuple[int, int, tuple[str, ...]]]] = {OPEN: [], ACROSS: []}
-        for other, has_own_site in found.items():
-            if other in companies:
-                both, state = (companies[number], companies[other]), OPEN
-                if len({company.values["airport_id"] for company in both}) > 1:
-                    state = ACROSS
-                if result := _likeness(both, countries, state, has_own_site=has_own_site):
-                    alike[state].append((result.score, other, result.reasons))
-        code = companies[number].values["airport_code"]
+        for key, other in others.items():
+            state = OPEN if _at_one_airport(company, other) else ACROSS
+            if result := _likeness((company, other), countries, state, around):
+                alike[state].append((result.score, key, result.reasons))
+        code = company.values["airport_code"]
         for state, results in alike.items():
-            for score, other, reasons in sorted(results, reverse=True)[:MOST]:
-                first, second = sorted((number, other))
+            for score, key, reasons in sorted(results, reverse=True)[:MOST]:
+                first, second = sorted((number, key))
                 yield (first, second), (self.kind.name, first, second, code, state, score, ",".join(reasons))
 
     def _companies(self, ids: Collection[int]) -> dict[int, Company]:
@@ -134,10 +133,26 @@ def _by_ids(kind: Kind) -> AnySelect:
     return select(*(table.c[name] for name in names)).where(is_one_of(table.c.id, "ids"), kind.model.is_live())
 
 
+def _at_one_airport(one: Company, other: Company) -> bool:
+    return bool(one.values["airport_id"] == other.values["airport_id"])
+
+
+def _around(company: Company, others: Iterable[Company]) -> Around:
+    """Return what others at its airport say about a company's web sites and routes."""
+    names: dict[str, set[str]] = {host: set() for host in company.hosts}
+    routes: dict[str, set[str]] = defaultdict(set)
+    for one in (company, *others):
+        for host in names.keys() & one.hosts if names else ():
+            names[host].add(one.name)
+        if one.route:
+            routes[one.name].add(one.route)
+    return Around({host for host, those in names.items() if len(those) <= NAMES}, routes)
+
+
 def _likeness(
-    both: tuple[Company, Company], countries: Mapping[str, str], state: int, *, has_own_site: bool
+    both: tuple[Company, Company], countries: Mapping[str, str], state: int, around: Around
 ) -> Likeness | None:
     one, other = (countries.get(company.values["airport_code"], "") for company in both)
     if state == ACROSS:
         return likeness_across(*both, (one, other))
-    return likeness(*both, one, has_own_site=has_own_site)
+    return likeness(*both, one, around)
