@@ -88,9 +88,11 @@ def hosts(text: str) -> tuple[str, ...]:
     names = tuple(text.lower().split())
     if not names:
         raise SettingsError(f"{PREFIX}hosts is missing: the names under which the service is reached")
-    bad = [host for host in names if set(host) & set("/@?#\\") or (":" in host and not host.startswith("["))]
+    bad = [host for host in names if set(host) & set("/@?#\\,;") or (":" in host and not host.startswith("["))]
     if bad:
-        raise SettingsError(f"{PREFIX}hosts must hold names without scheme, port or path, not {bad[0]!r}")
+        raise SettingsError(
+            f"{PREFIX}hosts must hold names separated by blanks, without scheme, port or path, not {bad[0]!r}"
+        )
     return names
 
 

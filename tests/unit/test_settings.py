@@ -80,7 +80,16 @@ def test_settings_are_frozen_and_do_not_show_the_secret() -> None:
         *[("default_country", text) for text in ("", "us", "USA", "U", "1A", "ZZ", "ÅÄ")],
         *[
             ("hosts", text)
-            for text in ("", "  ", "http://localhost", "localhost/admin", "localhost:6543", "me@localhost")
+            for text in (
+                "",
+                "  ",
+                "http://localhost",
+                "localhost/admin",
+                "localhost:6543",
+                "me@localhost",
+                "a,b",
+                "a; b",
+            )
         ],
     ],
 )
