@@ -31,7 +31,12 @@ def decimal(value: Decimal, scale: int) -> str:
 
 def country(code: str) -> str:
     """Return the name of a country (ISO 3166-1): ``Germany``, ``Alemania``; the code itself if it is unknown."""
-    return str(Locale.parse(_language()).territories.get(code, code))
+    return country_name(code, _language())
+
+
+def country_name(code: str, language: str) -> str:
+    """Return the name of a country in a language; the code itself if it is unknown."""
+    return str(Locale.parse(language).territories.get(code, code))
 
 
 def day(value: date) -> str:

@@ -16,9 +16,10 @@ from pyramid.request import Request
 from pyramid.threadlocal import get_current_request
 from translationstring import TranslationString, TranslationStringFactory
 
-from groundtransport.formats import FILTERS
+from groundtransport.formats import FILTERS, country_name
 
 DOMAIN = "groundtransport"
+COUNTRIES = "countries"  # domain of texts that are codes of countries; Babel has the names
 DEFAULT = "en"
 LOCALE = Path(__file__).parent / "locale"
 
@@ -41,6 +42,11 @@ TAGS = {code.replace("_", "-"): code for code in LANGUAGES}
 _ = TranslationStringFactory(DOMAIN)
 
 
+def country(code: str) -> TranslationString:
+    """Return the text that is translated to the name of a country (ISO 3166-1); unknown codes stay."""
+    return TranslationString(code, domain=COUNTRIES)
+
+
 def translated(text: str | tuple[str, ...], localizer: Localizer | None = None) -> str:
     """Return a text translated by ``localizer``, or in English without one, with its values inserted.
 
@@ -51,6 +57,8 @@ def translated(text: str | tuple[str, ...], localizer: Localizer | None = None) 
         return ", ".join(translated(part, localizer) for part in text)
     if not isinstance(text, TranslationString):
         return text
+    if text.domain == COUNTRIES:
+        return country_name(text, localizer.locale_name if localizer else DEFAULT)
     if localizer and not text.mapping:
         return _translate(localizer, str(text), text.domain, text.default)
     values = {name: translated(value, localizer) for name, value in (text.mapping or {}).items()}

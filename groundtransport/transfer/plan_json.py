@@ -23,12 +23,16 @@ def readable(data: Json) -> Json:
 
 
 def text_to_json(text: str | tuple[str, ...]) -> Json:
-    """Return a text as JSON values: a translation string as ``{"text": msgid, "values": {...}}``, others as strings."""
+    """Return a text as JSON values: a translation string as ``{"text": msgid, "values": {...}}``, others as strings.
+
+    The name of a country has its ``domain`` besides.
+    """
     if isinstance(text, tuple):
         return [text_to_json(part) for part in text]
     if not isinstance(text, TranslationString):
         return text
-    return {"text": str(text), "values": {name: text_to_json(value) for name, value in (text.mapping or {}).items()}}
+    data = {"text": str(text), "values": {name: text_to_json(value) for name, value in (text.mapping or {}).items()}}
+    return data if text.domain == DOMAIN else {**data, "domain": text.domain}
 
 
 def text_from_json(data: Json) -> Json:
@@ -38,4 +42,4 @@ def text_from_json(data: Json) -> Json:
     if not isinstance(data, dict):
         return data
     values = {name: text_from_json(value) for name, value in data["values"].items()}
-    return TranslationString(data["text"], domain=DOMAIN, mapping=values)
+    return TranslationString(data["text"], domain=data.get("domain", DOMAIN), mapping=values)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.site import JFK, Client, Site
+from tests.site import HEATHROW, JFK, Client, Site
 
 LIMITS = {
     "company_name": 200,
@@ -164,6 +164,9 @@ def test_what_cannot_be_a_number_is_refused_and_said(client: Client, kind: str) 
     answer = client.post(f"/admin/{kind}", {"airport_name": JFK, "company_phone1": "unknown 12"})
     assert_refused_at(answer, "company_phone1", "unknown 12")
     assert "unknown 12 cannot be a telephone number in United States" in answer.html.get_text(" ", strip=True)
+    values = {"airport_name": HEATHROW, "company_phone1": "unknown 12"}
+    answer = client.post(f"/admin/{kind}", values, Accept_Language="es")
+    assert "unknown 12 no puede ser un número de teléfono en Reino Unido" in answer.html.get_text(" ", strip=True)
 
 
 def test_two_numbers_in_one_field_are_named(client: Client, kind: str) -> None:

@@ -7,9 +7,8 @@ from urllib.parse import quote, urlsplit
 import phonenumbers
 from markupsafe import Markup
 
-from groundtransport.airports.states import country_name
 from groundtransport.events import Value
-from groundtransport.i18n import _
+from groundtransport.i18n import _, country
 from groundtransport.records.fields.base import Cell, Field, Highlight, Translate
 from groundtransport.records.telephone import ParsedNumber, parse
 
@@ -51,7 +50,7 @@ class Phone(Field):
             raise self.invalid(_("${field} is not a telephone number."))
         if number is not None and not self._is_possible(text, number):
             impossible = _("${field}: ${number} cannot be a telephone number in ${country}.")
-            raise self.invalid(impossible, number=text, country=country_name(self.place.country))
+            raise self.invalid(impossible, number=text, country=country(self.place.country))
         return text
 
     def proposals(self, text: str) -> Sequence[str]:
@@ -79,7 +78,7 @@ class Phone(Field):
         return self.about(
             _("${field}: ${number} may be wrong. It is not a complete telephone number in ${country}."),
             number=value,
-            country=country_name(self.place.country),
+            country=country(self.place.country),
         )
 
     def display_html(self, value: Value, translate: Translate) -> Markup:

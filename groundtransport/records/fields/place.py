@@ -6,9 +6,9 @@ import colander
 from markupsafe import Markup, escape
 
 from groundtransport.airports.names import code_of
-from groundtransport.airports.states import country_name, find_state, state_name, states_of
+from groundtransport.airports.states import find_state, state_name, states_of
 from groundtransport.events import Value
-from groundtransport.i18n import _
+from groundtransport.i18n import _, country
 from groundtransport.records.fields.base import Cell, Field, Highlight, Translate
 from groundtransport.records.fields.bound import OtherPlaces
 from groundtransport.records.fields.choices import Select
@@ -81,8 +81,8 @@ class StateField(Select):
             return text  # the form shows the error of the airport instead
         state = find_state(self.place.country, text)
         if state is None:
-            country = country_name(self.place.country)
-            raise self.invalid(_("${field}: ${country} has no ${state}."), country=country, state=text)
+            unknown = _("${field}: ${country} has no ${state}.")
+            raise self.invalid(unknown, country=country(self.place.country), state=text)
         return state.code
 
     def valid_texts(self) -> Sequence[str]:

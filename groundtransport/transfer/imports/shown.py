@@ -52,7 +52,7 @@ RESULTS = {
     "kept": _("Kept by the undo"),
 }
 MATCHES = {
-    Match.ID: _("by their ID"),
+    Match.ID: _("by its ID"),
     Match.SOURCE: _("by source and source ID"),
     Match.PLACE: _("by airport, company and route"),
     Match.NEVER: _("never: every row is a new record"),
