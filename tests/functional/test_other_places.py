@@ -13,6 +13,7 @@ from groundtransport import db
 from groundtransport.airports import other_places
 from groundtransport.airports.models import Airport
 from groundtransport.airports.other_places import NearestCity
+from groundtransport.jobs.runner import Runner
 from groundtransport.security import Role
 from tests.api import Program, make_token
 from tests.functional.importing import Importing
@@ -182,6 +183,38 @@ def test_an_import_takes_another_place_with_a_doubt_and_refuses_a_misspelled_cit
     importing.commit(path)
     rows = {row["city"]: row["other_place"] for row in editor.rows(BUS)}
     assert rows == {"Queens": False, ELSEWHERE: True, "Atlantis": True}
+
+
+@pytest.mark.parametrize("airport", [JFK, HEATHROW])
+def test_a_bulk_edit_refuses_another_place_and_says_where_it_is_confirmed(editor: Client, airport: str) -> None:
+    create(editor, ELSEWHERE)
+    editor.create(BUS, airport_name=airport)  # at one airport the city is chosen from a list, at two it is typed
+    answer = editor.post(f"/admin/{BUS}/change", {"all": "1", "city": ELSEWHERE, "next": "1"})
+    assert answer.status_int == 422
+    message = answer.html.find(id="city-error").text
+    assert f"{ELSEWHERE} is not one of the cities of {JFK}" in message
+    assert "Another place is confirmed in the form of a single record." in message
+
+
+def test_a_bulk_edit_keeps_the_mark_until_the_city_changes(site: Site, editor: Client) -> None:
+    create(editor, ELSEWHERE)
+
+    def change(**fields: str) -> Any:
+        page = editor.post(f"/admin/{BUS}/change", {"all": "1", "next": "1", **fields})
+        form = next(form for form in page.forms.values() if "confirmed" in form.fields)
+        answer = form.submit("confirmed")
+        Runner(site.registry).run_pending()
+        return answer.follow()
+
+    change(company_address="1 Road")
+    assert marked(editor) == [ELSEWHERE]
+    assert f"{ELSEWHERE} is not one of the cities of {HEATHROW}" in change(airport_name=HEATHROW).text
+    assert marked(editor) == [ELSEWHERE]
+    page = change(city="Queens")
+    assert marked(editor) == []
+    next(form for form in page.forms.values() if form.action.endswith("/undo")).submit()
+    Runner(site.registry).run_pending()
+    assert marked(editor) == [ELSEWHERE]
 
 
 def test_undone_edits_bring_the_mark_back(site: Site, editor: Client) -> None:

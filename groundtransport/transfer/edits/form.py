@@ -15,6 +15,7 @@ from groundtransport.request import Request
 from groundtransport.transfer.planning.schemas import Schemas
 
 BOTH = _("Write a new value, or choose to clear ${field}: not both.")
+ONE_BY_ONE = _("Another place is confirmed in the form of a single record.")
 WITHOUT_AIRPORT = {"city_select": "textinput", "state": "textinput"}  # controls whose lists need one airport
 TEXT_MAX = 120  # characters of a state or city that is typed where there is no list
 
@@ -84,7 +85,12 @@ class EditForm:
             return self.kind.fields[name].invalid(BOTH)
         codes = [self.target] if self.target or name == "airport_name" else self.codes
         errors = [self._error_at(code, name) for code in codes or [""]]
-        return errors[0] if all(errors) else None
+        first = errors[0]
+        if first is None or not all(errors):
+            return None
+        if name != self.kind.marked_city:
+            return first
+        return colander.Invalid(first.node, [*first.messages(), ONE_BY_ONE])
 
     def _error_at(self, code: str, name: str) -> colander.Invalid | None:
         try:
