@@ -51,6 +51,19 @@
     return button;
   }
 
+  // Menus: Escape closes one and goes back to its button; a click elsewhere closes it, too.
+  for (const menu of document.querySelectorAll("details.menu")) {
+    menu.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !menu.open) return;
+      event.stopPropagation(); // it closes nothing else
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    });
+    document.addEventListener("pointerdown", ({ target }) => {
+      if (!menu.contains(target)) menu.open = false;
+    });
+  }
+
   // Times
 
   const { lang } = document.documentElement;

@@ -597,3 +597,17 @@ def test_where_counting_was_stopped_the_list_says_so_and_leads_on(
     expect(together).to_have_text("All that match")
     row(page, "017").get_by_role("link", name="View 017").click()
     expect(page.locator("[data-detail-place]")).to_have_text("· 1")
+
+
+def test_a_menu_is_closed_by_escape_and_by_a_click_elsewhere(page: Page) -> None:
+    page.goto("/admin/transit")
+    views, name = page.locator("summary", has_text="Views"), page.locator("#view-name")
+    views.click()
+    name.press("Escape")
+    expect(name).to_be_hidden()
+    expect(views).to_be_focused()
+    views.press("Enter")
+    page.locator("summary", has_text="Columns").click()
+    expect(name).to_be_hidden()
+    page.locator("h1").click()
+    expect(page.locator(".menu[open]")).to_have_count(0)

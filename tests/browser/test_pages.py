@@ -258,6 +258,26 @@ def fields_of_several(scenario: Scenario) -> None:
 
 
 @state
+def change_of_several_asked(scenario: Scenario) -> None:
+    fields_of_several(scenario)
+    scenario.page.get_by_role("textbox", name="Description").fill(LONG)
+    scenario.page.get_by_role("button", name="Go on").click()
+    expect(scenario.page.get_by_role("button", name="Change them")).to_be_visible()
+
+
+@state
+def saved_views(scenario: Scenario) -> None:
+    scenario.watch.allow("422")
+    for name in (LONG[:60], "For everybody"):
+        scenario.admin_client.post("/admin/transit/views", {"do": "save", "name": name, "shared": "1"})
+    scenario.go("/admin/transit/views?q=alpha&status=active")
+    scenario.page.get_by_label("Name", exact=True).fill("For everybody")
+    scenario.page.get_by_label("For all").check()
+    scenario.page.get_by_role("button", name="Save").click()
+    expect(scenario.page.get_by_role("alert")).to_be_focused()
+
+
+@state
 def doubles(scenario: Scenario) -> None:
     scenario.records(number=4)
     scenario.admin_client.create("transit", airport_name=HEATHROW, company_name=LONG, place="Terminal 5")
@@ -284,6 +304,14 @@ def merge(scenario: Scenario) -> None:
 def review_choice(scenario: Scenario) -> None:
     scenario.records()
     scenario.go("/admin/review")
+
+
+@state
+def review_record(scenario: Scenario) -> None:
+    review_choice(scenario)
+    scenario.page.get_by_label("Kind").select_option("transit")
+    scenario.page.get_by_role("button", name="Start").click()
+    expect(scenario.page.get_by_role("button", name="Skip")).to_be_visible()
 
 
 @state

@@ -133,3 +133,14 @@ def test_names_are_checked_and_escaped_and_there_is_a_most(
     assert post(editor, do="nonsense").status_int == 404
     assert editor.post("/admin/transit/views", [("do", "delete"), ("view", "9" * 30)]).status_int == 303
     assert list(listed(editor, "/admin/transit?columns=nonsense,city&columns=x")) == list(listed(editor))
+
+
+def test_the_page_keeps_the_list_after_each_change(editor: Client) -> None:
+    for name in ("One", "Two"):
+        post(editor, name=name)
+    form = form_of(editor, "rename") | {"list_state": "q=kept"}
+    for do in ("rename", "delete", "delete"):  # the last one finds nothing
+        location = send(editor, {**form, "do": do, "version": ""}, name="Other").location
+        assert location.endswith("/admin/transit/views?q=kept")
+    page = editor.get("/admin/transit/views?q=kept").html
+    assert page.select_one("form[data-url]")["data-url"] == "/admin/transit/views?q=kept"

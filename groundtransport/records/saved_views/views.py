@@ -70,7 +70,13 @@ class SavedViewsViews:
             "state": state,
             "chips": columns.chips(self.request, self.kind, query),
             "back": list_url(self.request, self.kind, query.state()),
+            "here": self.here_with(query),
         }
+
+    def here_with(self, query: queries.ListQuery) -> str:
+        """Return the URL of this page for a list."""
+        state = query.state()
+        return f"{self.here}?{state}" if state else self.here
 
     @property
     def may_share(self) -> bool:
@@ -154,11 +160,13 @@ class SavedViewsViews:
 
     def gone(self) -> Response:
         flash(self.request, GONE, level="warning")
-        return see_other(self.here)
+        return see_other(self.here_with(sent_query(self.request, self.kind)))
 
     def done(self, view: SavedView, what: str, text: str, *, to_list: bool = False) -> Response:
         """Return the redirect with a message. A change of a view for all is recorded in the security log."""
         if view.is_shared:
             record(self.request, Event.VIEW, what=what, kind=view.kind, view=view.name)
         flash(self.request, text, name=view.name)
-        return see_other(view_url(self.request, self.kind, view) if to_list else self.here)
+        if to_list:
+            return see_other(view_url(self.request, self.kind, view))
+        return see_other(self.here_with(sent_query(self.request, self.kind)))
