@@ -120,9 +120,11 @@ class ValueList(TypeDecorator[Sequence[object]]):
         return values if dialect.name == "postgresql" else orjson.dumps(values).decode()
 
 
+# These two have no type: to a condition of the type Boolean SQLAlchemy appends "= 1" on SQLite, and no index fits.
+
+
 class _is_one_of(FunctionElement[bool]):  # noqa: N801  # named like an SQL function
     inherit_cache = True
-    type = Boolean()
 
 
 def is_one_of(column: ColumnElement[object], name: str) -> ColumnElement[bool]:
@@ -148,27 +150,18 @@ def _is_one_of_array(element: FunctionElement[object], compiler: SQLCompiler, **
 
 class _are_one_of(FunctionElement[bool]):  # noqa: N801  # named like an SQL function
     inherit_cache = True
-    type = Boolean()
 
 
 def are_one_of(first: ColumnElement[str], second: ColumnElement[str], name: str) -> ColumnElement[bool]:
-    """Return the condition that two text columns have one of the pairs of the parameter ``name``, a JSON array.
-
-    On SQLite it holds for other rows, too: the columns have a first and a second part of the pairs, of any two. SQLite
-    uses no index for pairs of columns.
-    """
+    """Return the condition that two text columns have one of the pairs of the parameter ``name``, a JSON array."""
     return _are_one_of(first, second, bindparam(name, type_=Text()))
 
 
 @compiles(_are_one_of)
 def _are_one_of_sqlite(element: FunctionElement[object], compiler: SQLCompiler, **options: object) -> str:
-    *columns, pairs = element.clauses
-    parts = (
-        f"{compiler.process(column, **options)} IN (SELECT json_extract(value, '$[{number}]')"  # noqa: S608  # columns
-        f" FROM json_each({compiler.process(pairs, **options)}))"
-        for number, column in enumerate(columns)
-    )
-    return " AND ".join(parts)
+    *columns, pairs = (compiler.process(clause, **options) for clause in element.clauses)
+    query = f"SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each({pairs})"  # noqa: S608  # a parameter
+    return f"({', '.join(columns)}) IN ({query})"
 
 
 @compiles(_are_one_of, "postgresql")
