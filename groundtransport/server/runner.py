@@ -59,6 +59,7 @@ def serve(app: Router, global_conf: object = None, **ini: str) -> None:
     server = _start(app, sockets, settings, monitor)
     ending = shutdown_event(sockets)
     jobs = _start_jobs(app)
+    _start_readiness_checks(app)
     while not ending.is_set():
         poll(server, sockets, server.adj.asyncore_loop_timeout)
     _shut_down(app, server, sockets, drain_seconds, jobs)
@@ -102,6 +103,13 @@ def _start_jobs(app: Router) -> BackgroundRunner | None:
     return jobs
 
 
+def _start_readiness_checks(app: Router) -> None:
+    """Have ``/readyz`` answer from checks in a thread of its own."""
+    registry = getattr(app, "registry", None)
+    if registry is not None:
+        registry["readiness_monitor"].start()
+
+
 def _shut_down(
     app: object, server: object, sockets: Sockets, drain_seconds: int, jobs: BackgroundRunner | None
 ) -> None:
@@ -118,6 +126,7 @@ def _shut_down(
         jobs.end(deadline - time.monotonic())
     registry = getattr(app, "registry", None)
     if registry is not None:
+        registry["readiness_monitor"].end()
         write_counts(registry["security_log"])
 
 

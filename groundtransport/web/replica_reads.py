@@ -18,6 +18,7 @@ from groundtransport.web.cookies import cookie_name, set_cookie
 from groundtransport.web.urls import segments
 
 COOKIE = "groundtransport-position"
+TREES = (("admin",), ("api",))  # health probes must not wait for the leader
 OVERVIEW: tuple[list[str], ...] = ([], ["search"])  # the view names of Admin that show records
 _POSITION = re.compile(r"[0-9]{1,19}", re.ASCII)
 Handler = Callable[[Request], Response]
@@ -31,6 +32,8 @@ def tween(handler: Handler, registry: Registry) -> Handler:
     def choose_server(request: Request) -> Response:
         if is_write(request):
             return with_position(request, handler(request), replica)
+        if segments(request)[:1] not in TREES:
+            return handler(request)
         if not request.is_leader_away and may_read(request):
             replica.bind(request.dbsession, position_of(request))
         return handler(request)

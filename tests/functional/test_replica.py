@@ -1,7 +1,6 @@
 """A replica answers what only reads: what users see then, and what they can do without the leader."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from tests.api import Program, make_token
 from tests.integrity import assert_whole
 from tests.site import JFK, Client, Site
 from tests.standby import Servers, execute, leader_and_standby
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -43,13 +43,6 @@ def site(servers: Servers) -> Iterator[Site]:
 
 def names(client: Client) -> list[str]:
     return [row["company_name"] for row in client.rows("transit", filtered="1")]
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    """Wait until a condition is true, for a minute at most."""
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
 
 
 def reads_from_replica(site: Site, client: Client) -> bool:
