@@ -78,6 +78,7 @@ POSTGRESQL = (
     _postgresql("audit_mark_no_truncate", "audit_mark", "TRUNCATE", "STATEMENT", _APPEND_ONLY),
     _postgresql("security_event_no_update", "security_event", "UPDATE", "ROW", _EVENTS_ONLY),
 )
+UPDATE_GUARDS = ("admin_activity_no_update", "admin_activity_no_change")  # of SQLite, of PostgreSQL
 _EXISTING = {
     "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'",
     # Triggers that are disabled, or that fire on replicas only, are not listed.
@@ -115,12 +116,13 @@ def restore(connection: Connection, report: Callable[[str], object] = str) -> No
 
 @contextmanager
 def lifted(connection: Connection) -> Iterator[None]:
-    """Drop the triggers for the body of the ``with`` statement, in the connection's transaction.
+    """Allow updates of entries for the body of the ``with`` statement, in the connection's transaction.
 
     Only for the update of derived columns.
     """
     for guard in _guards(connection):
-        _run(connection, guard.drop)
+        if guard.name in UPDATE_GUARDS:
+            _run(connection, guard.drop)
     yield
     restore(connection)
 

@@ -1,16 +1,20 @@
 """The search texts of the activity log, a derived column: detect wrong ones, and recompute them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
 
-from sqlalchemy import Connection, bindparam, select, update
+from sqlalchemy import Connection, Engine, bindparam, select, update
 
 from groundtransport.audit import protection
 from groundtransport.audit.models import AdminActivity
-from groundtransport.db import table_of
+from groundtransport.db import autocommit_engine, table_of, write_engine
+from groundtransport.db.migration_locks import WAIT, repeat
 from groundtransport.indexes import layouts
 from groundtransport.text import FOLD_VERSION, PART, fold
 
 CHUNK = 5_000  # entries per query
+AT_ONCE = 500  # entries of one transaction, whose writers wait for it
 SHOWN = 5  # numbers in a message
 LAYOUT = f"fold {FOLD_VERSION}"  # of the stored search texts
 
@@ -48,13 +52,26 @@ def is_outdated(connection: Connection) -> bool:
     return layouts.read(connection).get(AdminActivity.__tablename__) != LAYOUT
 
 
-def renew(connection: Connection) -> int:
-    """Recompute the wrong search texts in the connection's transaction; return their number."""
-    params = [{"number": number, "expected": expected} for number, expected in stale(connection)]
-    if params:
-        table = table_of(AdminActivity)
-        with protection.lifted(connection):
-            statement = update(table).where(table.c.id == bindparam("number"))
-            connection.execute(statement.values(search_text=bindparam("expected")), params)
-    layouts.store(connection, AdminActivity.__tablename__, LAYOUT)
-    return len(params)
+def renew(engine: Engine) -> int:
+    """Store the correct search texts in small transactions; return the number of those that were wrong."""
+    done = 0
+    with autocommit_engine(engine).connect() as connection:
+        wrong = stale(connection)
+        while entries := list(islice(wrong, AT_ONCE)):
+            repeat(partial(_store, engine, entries))
+            done += len(entries)
+    with write_engine(engine).begin() as writer:
+        layouts.store(writer, AdminActivity.__tablename__, LAYOUT)
+    return done
+
+
+def _store(engine: Engine, entries: Sequence[tuple[int, str]]) -> None:
+    """Store search texts by the numbers of their entries. Raise OperationalError if PostgreSQL's table is locked.
+
+    To allow the update locks the table, and all who use it wait behind this: so it waits for a short time itself.
+    """
+    params = [{"number": number, "expected": expected} for number, expected in entries]
+    table, wait = table_of(AdminActivity), WAIT if engine.dialect.name == "postgresql" else None
+    with write_engine(engine, wait).begin() as writer, protection.lifted(writer):
+        statement = update(table).where(table.c.id == bindparam("number"))
+        writer.execute(statement.values(search_text=bindparam("expected")), params)

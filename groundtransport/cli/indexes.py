@@ -57,6 +57,5 @@ def reindex(context: CommandContext, kinds: tuple[str, ...]) -> None:
             stale = maintenance.reindex(connection, all_kinds[name], click.echo)
         click.echo(f"{name}: done; {stale:,} search texts were wrong.")
     if not kinds:
-        with db.write_engine(context.engine).begin() as connection:
-            stale = search_texts.renew(connection)
+        stale = search_texts.renew(context.engine)
         click.echo(f"the activity log: done; {stale:,} search texts were wrong.")

@@ -75,7 +75,7 @@ def set_up(context: CommandContext, phase: str | None) -> None:
     reseal_second_factors(context)
     reseal_webhooks(context)
     renew_searches(context, all_kinds=phase == CONTRACT)
-    renew_log_searches(context)
+    renew_log_searches(context, is_due=phase == CONTRACT)
     fill_choices(context)
     compare_records(context)
 

@@ -68,8 +68,9 @@ def missing_columns(context: CommandContext, kind: Kind) -> str:
     return f"the columns {', '.join(missing)} of {kind.table}" if missing else ""
 
 
-def renew_log_searches(context: CommandContext) -> None:
-    """Rebuild the search texts of the activity log if the rules of folding have changed."""
-    with db.write_engine(db.index_build_engine(context.engine)).begin() as connection:
-        if search_texts.is_outdated(connection) and (renewed := search_texts.renew(connection)):
-            click.echo(f"Search texts of the activity log rebuilt: {renewed:,}")
+def renew_log_searches(context: CommandContext, *, is_due: bool) -> None:
+    """Renew the search texts of the activity log beside running writers, if the rules of folding changed or told so."""
+    with context.engine.connect() as connection:
+        is_outdated = search_texts.is_outdated(connection)
+    if (is_outdated or is_due) and (renewed := search_texts.renew(context.engine)):
+        click.echo(f"The activity log: {renewed:,} search texts renewed.")

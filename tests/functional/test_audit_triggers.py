@@ -1,12 +1,15 @@
 """The triggers that keep the logs append-only: a missing one is reported and restored."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from groundtransport.audit import protection
+from groundtransport.audit import protection, search_texts
+from groundtransport.db import migration_locks
 from tests.functional.auditing import Log
 
 
@@ -74,3 +77,33 @@ def test_search_texts_of_entries_are_compared_and_made_anew(log: Log) -> None:
     assert "right" in log.shell("check")
     assert lacking(log) == []
     assert "3 entries" in log.verify()
+
+
+def test_entries_are_renewed_in_small_transactions(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_texts, "AT_ONCE", 2)
+    log.create("Line 2", "Line 3", "Line 4", "Line 5")
+    log.by_force("UPDATE admin_activity SET search_text = 'nothing'")
+    sizes: list[int] = []
+    store = search_texts._store
+    monkeypatch.setattr(search_texts, "_store", lambda engine, rows: (sizes.append(len(rows)), store(engine, rows)))
+
+    assert search_texts.renew(log.engine) == 5
+
+    assert sizes == [2, 2, 1]
+    assert "right" in log.shell("check")
+    assert lacking(log) == []
+
+
+def test_a_renewal_that_waits_for_a_reader_holds_no_writer_up(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    if log.engine.dialect.name == "sqlite":
+        pytest.skip("SQLite's readers hold nobody up")
+    monkeypatch.setattr(migration_locks, "PAUSE", 0.01)
+    log.by_force("UPDATE admin_activity SET search_text = 'nothing'")
+    with ThreadPoolExecutor(1) as threads:
+        with log.engine.connect() as reader:
+            reader.execute(text("SELECT count(*) FROM admin_activity"))
+            renewal = threads.submit(search_texts.renew, log.engine)
+            log.create("Line 2", "Line 3")
+            assert not renewal.done()
+        assert renewal.result(timeout=60) == 1
+    assert "right" in log.shell("check")
