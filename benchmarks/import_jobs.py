@@ -26,7 +26,7 @@ from groundtransport.records.writer import Writer
 from groundtransport.transfer.imports import steps, store
 from groundtransport.transfer.imports.models import ImportBatch, ImportState
 
-PAUSE = 0.02  # seconds between two saves
+PAUSE = 0.2  # seconds between two saves: a team saves a few times a second
 
 
 def main() -> None:
