@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from sqlalchemy import bindparam, or_, select
+from sqlalchemy import ColumnElement, and_, bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from groundtransport.airports.models import Airport, City
@@ -39,14 +39,15 @@ class Cities:
     states: Mapping[str, str] = field(default_factory=dict)
 
 
-# Cities are changed by commands only.
-_CITIES: TTLCache[Cities] = TTLCache(seconds=60, max_size=16)
+# Cities are changed by commands only. Finding those of an airport takes up to 7 ms, and a key stroke needs them.
+CACHED = 600  # seconds
+_CITIES: TTLCache[Cities] = TTLCache(seconds=CACHED, max_size=64)
 
 
 def cities(dbsession: Session, airport: Airport) -> Cities:
     """Return the airport's own city and the cities of its country within 100 km, or the nearest ten if they are few.
 
-    The result is cached for a minute.
+    The result is cached for ten minutes.
     """
     engine = dbsession.get_bind().engine
     key = (airport.id, airport.city, airport.state, airport.country, airport.latitude, airport.longitude)
@@ -68,20 +69,27 @@ def _find_cities(dbsession: Session, airport: Airport) -> Cities:
     return Cities(tuple(names), tuple(dict.fromkeys(city.name for city, _ in weighed))[:LIKELIEST], states)
 
 
+def _is_within(sides: str) -> ColumnElement[bool]:
+    """Return the condition of the cities in a box, whose sides are the parameters ``<sides>_south`` and so on."""
+    return and_(
+        City.latitude.between(bindparam(f"{sides}_south"), bindparam(f"{sides}_north")),
+        City.longitude.between(bindparam(f"{sides}_west"), bindparam(f"{sides}_east")),
+    )
+
+
+# The smaller box leaves out the small cities far away: at Brussels 1,600 of 1,900 rows, which took 4 ms.
 _IN_FURTHER_BOX = select(City.name, City.latitude, City.longitude, City.population, City.country).where(
-    City.latitude.between(bindparam("south"), bindparam("north")),
-    City.longitude.between(bindparam("west"), bindparam("east")),
-    or_(City.population >= LARGE, City.country != bindparam("country")),
+    _is_within("far"), or_(City.population >= LARGE, and_(City.country != bindparam("country"), _is_within("near")))
 )
 # Names of further cities. Reading them takes up to 30 ms, so an import does not.
-_FURTHER: TTLCache[tuple[str, ...]] = TTLCache(seconds=60, max_size=64)
+_FURTHER: TTLCache[tuple[str, ...]] = TTLCache(seconds=CACHED, max_size=64)
 
 
 def further(dbsession: Session, airport: Airport) -> tuple[str, ...]:
     """Return the cities beyond ``cities`` that a free text may mean, the likeliest first.
 
     They are across a border within 100 km, or have 100,000 inhabitants within 250 km. The result is
-    cached for a minute.
+    cached for ten minutes.
     """
     engine, key = dbsession.get_bind().engine, (airport.id, airport.latitude, airport.longitude)
     result = _FURTHER.get(engine, key)
@@ -92,7 +100,7 @@ def further(dbsession: Session, airport: Airport) -> tuple[str, ...]:
 
 
 def _find_further(dbsession: Session, airport: Airport) -> tuple[str, ...]:
-    box = {"west": -180.0, "east": 180.0, **bounding_box(airport, FURTHER), "country": geonames_country(airport)}
+    box = {**_sides("far", airport, FURTHER), **_sides("near", airport, RADIUS), "country": geonames_country(airport)}
     here, known = (airport.latitude, airport.longitude), set(cities(dbsession, airport).names)
     pairs = [
         (city, km)
@@ -101,6 +109,12 @@ def _find_further(dbsession: Session, airport: Airport) -> tuple[str, ...]:
         and city.name not in known
     ]
     return tuple(dict.fromkeys(city.name for city, _km in sorted(pairs, key=_weight, reverse=True)))
+
+
+def _sides(name: str, airport: Airport, km: float) -> dict[str, float]:
+    """Return the parameters of ``_is_within``: those of all longitudes at the date line."""
+    sides = {"west": -180.0, "east": 180.0, **bounding_box(airport, km)}
+    return {f"{name}_{side}": degrees for side, degrees in sides.items()}
 
 
 Distances = Sequence[tuple[AnyRow, float]]

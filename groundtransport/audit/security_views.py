@@ -77,6 +77,7 @@ WORDS: dict[str, str] = {
     "saved": _("saved"),
     "renamed": _("renamed"),
     "replaced": _("replaced"),
+    "restored": _("restored"),
     "deleted": _("deleted"),
     "changed": _("changed"),
     "removed": _("removed"),

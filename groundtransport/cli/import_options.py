@@ -48,7 +48,7 @@ _OPTIONS = (
     click.option("--default", "defaults", multiple=True, metavar="FIELD=TEXT", help="For rows without; repeatable."),
     click.option("--encoding", type=click.Choice(list(ENCODINGS)), help="Of a CSV file; UTF-8 or as its mark says."),
     click.option("--delimiter", default="", help="Of a CSV file: a comma, semicolon, tab or vertical bar."),
-    click.option("--sheet", default="", help="Of a workbook; the first if not given."),
+    click.option("--sheet", default="", help="Of a workbook; the first with a table if not given."),
     click.option("--resume", "is_resumed", is_flag=True, help="Go on with an interrupted import, with its options."),
 )
 

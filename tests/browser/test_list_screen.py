@@ -32,6 +32,7 @@ IS_ON_TOP = """(one) => {
     const points = [0.2, 0.4, 0.6, 0.8].flatMap((x) => [0.3, 0.7].map((y) => [left + width * x, top + height * y]));
     return points.every(([x, y]) => one.contains(document.elementFromPoint(x, y)));
 }"""
+BOXES = "(all) => all.map((one) => one.getBoundingClientRect().toJSON())"
 IN_VIEW = "(all) => all.filter((one) => one.getBoundingClientRect().bottom <= innerHeight).length"
 SEEN = """() => {
     const { left, top, width, height } = document.activeElement.getBoundingClientRect();
@@ -53,6 +54,13 @@ def names(page: Page) -> Locator:
 
 def focused(page: Page) -> Locator:
     return page.locator(":focus")
+
+
+def expect_one_line(parts: Locator, number: int) -> None:
+    """Expect a number of parts beside each other."""
+    expect(parts).to_have_count(number)
+    middles = [box["y"] + box["height"] / 2 for box in parts.evaluate_all(BOXES)]
+    assert max(middles) - min(middles) < 8, middles
 
 
 def save(page: Page) -> None:
@@ -101,6 +109,26 @@ def test_a_row_has_one_line_however_long_its_words(
     heights = page.locator("#records tbody tr").evaluate_all("(all) => all.map((one) => one.offsetHeight)")
     assert heights[0] == heights[1]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("language", ["en-US", "es-ES"])
+def test_what_can_be_done_with_a_selection_is_one_line(visit: Visit, site: Site, language: str) -> None:
+    fill(site, KIND, 1_200)
+    page = visit(locale=language)
+    page.goto(LIST)
+    for row in range(12):
+        page.locator("tbody .col-select input").nth(row).check()
+    expect_one_line(page.locator("#several :is(button, select):visible"), 5)
+
+
+@pytest.mark.parametrize("language", ["en-US", "es-ES"])
+def test_the_filters_of_the_review_queue_are_one_line(visit: Visit, admin_client: Client, language: str) -> None:
+    admin_client.create("scheduledbus")
+    page = visit(locale=language)
+    page.goto("/admin/review")
+    page.locator(".filters button").click()
+    expect(page.locator("#review-record")).to_be_visible()
+    expect_one_line(page.locator(".filters :is(button, select, input):visible"), 4)
 
 
 def test_a_name_that_is_cut_is_whole_under_the_pointer_and_the_focus(visit: Visit, admin_client: Client) -> None:

@@ -1,5 +1,8 @@
 """Possible doubles: the pairs that the writer keeps, their page, what users decide about them, and the commands."""
 
+from itertools import permutations
+
+import pytest
 from sqlalchemy import text
 
 from groundtransport import db
@@ -94,6 +97,25 @@ def test_a_web_site_of_two_companies_is_a_sign_and_that_of_three_is_none(client:
     assert pairs(site) == {(one, other, "web"), (one, again, "web"), (other, again, "name,web")}
     third = client.create("transit", company_name="Airport Express", **link)
     assert all(third not in pair for pair in pairs(site))
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+@pytest.mark.parametrize(
+    "records",
+    [
+        [{"company_name": name, "company_link": "https://city.example"} for name in ("Alpha", "Beta", "Gamma")],
+        [{"company_name": "Metro Line", "route_name": route} for route in ("", "Bus", "Tram")],
+    ],
+    ids=["a web site of three companies", "two routes of a company"],
+)
+def test_the_order_of_the_records_does_not_matter(
+    client: Client, site: Site, records: list[dict[str, str]], order: tuple[int, ...]
+) -> None:
+    for index in order:
+        client.create("transit", **records[index])
+    assert not pairs(site)
+    assert list(building.build(site.engine, site.kinds["transit"])) == [3]
+    assert not pairs(site)
 
 
 def test_a_change_of_other_fields_leaves_the_pairs(client: Client, site: Site) -> None:

@@ -98,6 +98,13 @@ def test_each_bad_cell_has_its_column_value_and_reason(imports: Imports) -> None
     assert {problem.field: problem.proposals[:1] for problem in rows[3].problems}["state"] == ("New York",)
 
 
+def test_what_belongs_to_a_country_is_not_judged_without_the_airport(imports: Imports) -> None:
+    text = "Airport,Company,Phone,State,status,website\nHethrow,A,020 7946 0018,Kent,on,b c\n"
+    assert list(reasons(imports.one(text))) == ["airport_name", "status", "company_link"]
+    decided = Decisions(replacements={("airport_name", "Hethrow"): HEATHROW})
+    assert list(reasons(imports.one(text, decisions=decided))) == ["status", "company_link"]
+
+
 def test_a_row_of_more_cells_than_the_header_is_refused(imports: Imports) -> None:
     rows = imports.plan("Airport,Company,City\nJFK,Smith, Jones Coaches,Queens\nJFK,Alpha,,\n")
     assert outcomes(rows) == ["refused", "new"]

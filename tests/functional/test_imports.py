@@ -607,3 +607,12 @@ def test_the_statistics_after_an_import_have_no_time_limit(site: Site, monkeypat
         assert importing.names() == ["Alpha"]
         assert postgresql.has_limits(again.engine), "the limit of requests is back"
     assert limits == ["0"]
+
+
+def test_a_group_of_different_values_shows_one_as_an_example(importing: Importing) -> None:
+    path = importing.start(HEADER.encode() + b"JFK,A,1,abc\nJFK,B,1,xyz\nJFK,C,1,\nQQQ,D,1,\nQQQ,E,1,\n")
+    problems = importing.preview(path).html.select("[aria-labelledby=problems] .import-problem")
+    texts = [" ".join(problem.get_text().split()) for problem in problems]
+    assert len(texts) == 2
+    assert any(text.startswith("For example: abc") for text in texts)
+    assert any(text.startswith("QQQ") for text in texts)

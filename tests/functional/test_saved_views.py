@@ -120,6 +120,29 @@ def test_two_tabs_do_not_overwrite_each_other(editor: Client) -> None:
     assert listed(editor) == {}
 
 
+@pytest.mark.parametrize("shared", ["", "1"])
+def test_a_deleted_view_can_be_taken_back(site: Site, editor: Client, shared: str) -> None:
+    post(editor, name="Alphas", shared=shared)
+    before = listed(editor)
+    send(editor, form_of(editor, "delete") | {"list_state": "q=kept"})
+    page = editor.get("/admin/transit/views?q=kept")
+    assert listed(editor) == {}
+
+    undo = page.html.select_one("#messages form")
+    assert undo is not None
+    assert undo.button.get_text() == "Undo"
+    fields = {tag["name"]: tag["value"] for tag in undo.select("input") if tag["name"] != "csrf_token"}
+    answer = editor.post(undo["action"], fields)
+
+    assert answer.location.endswith("/admin/transit/views?q=kept")
+    assert "The view Alphas is there again." in said(editor)
+    assert listed(editor) == before
+    assert listed(site.client(Role.VIEWER)) == (before if shared else {})
+    assert editor.post(undo["action"], fields).status_int == 422  # its name is taken
+    whats = [event["details"]["what"] for event in site.events(Event.VIEW)]
+    assert whats == (["saved", "deleted", "restored"] if shared else [])
+
+
 def test_names_are_checked_and_escaped_and_there_is_a_most(
     site: Site, editor: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

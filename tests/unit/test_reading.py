@@ -220,6 +220,24 @@ def test_another_sheet_can_be_chosen(files: Files) -> None:
     assert "no sheet Other" in files.refusal(book, sheet="Other")
 
 
+def test_the_first_sheet_with_a_table_is_read(files: Files) -> None:
+    def fill(book: Any, sheet: Any) -> None:
+        sheet.write_column(0, 0, ["Operators of the airport", "Ask the desk for changes."])
+        book.add_worksheet("Empty")
+        chart = book.add_chart({"type": "line"})
+        chart.add_series({"values": "=Data!$A$1:$A$2"})
+        book.add_chartsheet("Chart").set_chart(chart)
+        data = book.add_worksheet("Data")
+        data.write_row(0, 0, ["airport_name", "company_name"])
+        data.write_row(1, 0, ["JFK", "Alpha"])
+        book.add_worksheet("More").write_row(0, 0, ["airport_name", "company_name"])
+
+    book = files.workbook(fill)
+    assert files.sniff(book).sheet == "Data"
+    assert files.rows(book) == [(2, ("JFK", "Alpha"))]
+    assert files.sniff(book, sheet="More").header == ("airport_name", "company_name")
+
+
 def test_workbooks_that_are_not_read_say_why(files: Files) -> None:
     assert "old format .xls" in files.refusal(compound_file("Workbook", "\5SummaryInformation"))
     assert "protected by a password" in files.refusal(compound_file("EncryptionInfo", "EncryptedPackage"))

@@ -75,6 +75,25 @@ class PairKeeper:
                 for key, pair in self._pairs(number, shared[number], companies, countries)
             }
             statements.add_pairs(self.dbsession, list(pairs.values()))
+            self._drop_outdated(shared, companies, countries)
+
+    def _drop_outdated(
+        self, shared: Mapping[int, Collection[int]], companies: Mapping[int, Company], countries: Mapping[str, str]
+    ) -> None:
+        """Drop pairs that are no longer alike because of new records: a third company has their web site, say.
+
+        Without that, the pairs would depend on the order in which records are added.
+        """
+        groups = [group for number in shared if (group := _telling_group(number, shared[number], companies))]
+        first_ids = {other for group in groups for other in group}
+        pairs = [tuple(pair) for pair in statements.find_pairs(self.dbsession, self.kind.name, first_ids)]
+        outdated = {
+            pair
+            for group in groups
+            for pair in pairs
+            if pair[0] in group and pair[1] in group and not _is_still_alike(pair, group, countries)
+        }
+        statements.drop_pairs_of(self.dbsession, self.kind.name, outdated)
 
     def _matters(self, change: Change) -> bool:
         names = compared_names(self.kind)
@@ -147,6 +166,24 @@ def _around(company: Company, others: Iterable[Company]) -> Around:
         if one.route:
             routes[one.name].add(one.route)
     return Around({host for host, those in names.items() if len(those) <= NAMES}, routes)
+
+
+def _telling_group(number: int, found: Collection[int], companies: Mapping[int, Company]) -> dict[int, Company]:
+    """Return a record and those at its airport that share a key with it, if they may tell that others are no doubles.
+
+    That they do if they name more companies for its web site than two, or more routes of its company than one.
+    """
+    company = companies[number]
+    others = {other: companies[other] for other in found if other in companies}
+    group = {number: company} | {key: other for key, other in others.items() if _at_one_airport(company, other)}
+    around = _around(company, group.values())
+    has_several = len(around.own_sites) < len(company.hosts) or len(around.routes.get(company.name, ())) > 1
+    return group if has_several and len(group) > NAMES else {}
+
+
+def _is_still_alike(pair: tuple[int, ...], group: Mapping[int, Company], countries: Mapping[str, str]) -> bool:
+    one, other = group[pair[0]], group[pair[1]]
+    return _likeness((one, other), countries, OPEN, _around(one, group.values())) is not None
 
 
 def _likeness(

@@ -8,7 +8,7 @@ from sqlalchemy import Result, Text, TextClause, bindparam, text
 from sqlalchemy.orm import Session
 
 from groundtransport.db import AnyRow, plan_options
-from groundtransport.records.duplicates.models import REJECTED
+from groundtransport.records.duplicates.models import OPEN, REJECTED
 
 ADD_KEYS = "INSERT INTO duplicate_key (key, record_id) SELECT {0}, {1} FROM {rows} WHERE true ON CONFLICT DO NOTHING"
 DROP_KEYS = "DELETE FROM duplicate_key WHERE (key, record_id) IN (SELECT {0}, {1} FROM {rows})"
@@ -29,6 +29,13 @@ DELETE FROM duplicate_pair WHERE (kind, first_id, second_id) IN (SELECT kind, fi
 """
 BY_SECOND = {"sqlite": "INDEXED BY ix_duplicate_pair_second", "postgresql": ""}
 DROP_OPEN_PAIRS = f"{DROP_PAIRS} AND state <> {REJECTED}"
+DROP_PAIRS_OF = """
+DELETE FROM duplicate_pair WHERE (kind, first_id, second_id, state) IN (SELECT {0}, {1}, {2}, {3} FROM {rows})
+"""
+FIND_PAIRS = """
+SELECT p.first_id, p.second_id FROM {rows}
+CROSS JOIN duplicate_pair AS p WHERE p.kind = {0} AND p.first_id = {1} AND p.state = {2}
+"""
 DROP_SOME_PAIRS = """
 DELETE FROM duplicate_pair WHERE (kind, first_id, second_id) IN
 (SELECT kind, first_id, second_id FROM duplicate_pair WHERE kind = :kind AND state <> :rejected LIMIT :most)
@@ -65,6 +72,17 @@ def find_keys(dbsession: Session, keys: Iterable[int]) -> Sequence[AnyRow]:
 def add_pairs(dbsession: Session, pairs: Collection[tuple[object, ...]]) -> None:
     """Insert pairs, in the order of the table's columns, except those that are there, open or rejected."""
     _execute(dbsession, ADD_PAIRS, pairs, *PAIR)
+
+
+def find_pairs(dbsession: Session, kind: str, first_ids: Collection[int]) -> Sequence[AnyRow]:
+    """Return rows ``first_id, second_id``: the open pairs, at one airport, with some first records."""
+    rows = [(kind, number, OPEN) for number in sorted(first_ids)]
+    return _run(dbsession, FIND_PAIRS, rows, TEXT, BIG, SMALL).all() if rows else ()
+
+
+def drop_pairs_of(dbsession: Session, kind: str, pairs: Collection[tuple[int, ...]]) -> None:
+    """Delete open pairs, each of the ids of two records."""
+    _execute(dbsession, DROP_PAIRS_OF, [(kind, *pair, OPEN) for pair in pairs], TEXT, BIG, BIG, SMALL)
 
 
 def drop_open_pairs(dbsession: Session, kind: str, ids: Collection[int]) -> None:

@@ -70,6 +70,7 @@ class Field(colander.SchemaNode):
     # Further titles of a file's column with such values, in small letters without blanks; a kind's n-th field of the
     # type is found by the title and n as well.
     synonyms: tuple[str, ...] = ()
+    depends_on_airport = False  # whether the airport decides which texts are valid, such as by its country
     identifies_by = ""  # "phone" or "web": two records with such a value in common may be the same company
 
     @property

@@ -26,6 +26,7 @@ class Phone(Field):
     template = "phone"
     shown_as = "phone"
     searches_digits = True
+    depends_on_airport = True
     identifies_by = "phone"
     synonyms = (
         *("phone", "telephone", "tel", "phonenumber", "telephonenumber", "phoneno", "telephoneno", "telno"),

@@ -66,6 +66,7 @@ class StateField(Select):
 
     group = "place"
     template = "state"
+    depends_on_airport = True
     shown_as = "display"
     synonyms = (
         *("state", "province", "region", "stateprovince", "stateorprovince", "statecode", "statename"),
@@ -97,6 +98,7 @@ class CityField(Field):
 
     group = "place"
     template = "city"
+    depends_on_airport = True
     synonyms = (
         *("city", "town", "cityname", "citytown", "locality", "municipality", "ciudad", "poblacion", "localidad"),
         *("municipio", "stadt", "ort", "ortsname", "ortschaft", "gemeinde", "ville", "commune", "localite"),

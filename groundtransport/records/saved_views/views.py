@@ -33,13 +33,17 @@ STALE = _("Somebody changed this view in the meantime. This is how it is now; no
 
 @dataclass(frozen=True)
 class ViewForm:
-    """A form of the page. ``do`` is "save", "rename", "replace" or "delete"; ``view`` and ``version`` name a view."""
+    """A form of the page. ``do`` is "save", "rename", "replace", "delete" or "restore".
+
+    ``view`` and ``version`` name a view. ``state`` is the query string of a deleted one that is to be restored.
+    """
 
     do: str = "save"
     view: str = ""
     version: str = ""
     name: str = ""
     shared: str = ""
+    state: str = ""
 
 
 @view_defaults(context=Collection, name="views")
@@ -86,11 +90,12 @@ class SavedViewsViews:
     def change(self) -> Response:
         """Do what the form says; with an error, show the page again."""
         form = read_form(self.request, ViewForm)
-        actions = {"save": self.save, "rename": self.rename, "replace": self.replace, "delete": self.delete}
-        if form.do not in actions:
+        actions = (self.save, self.rename, self.replace, self.delete, self.restore)
+        action = next((one for one in actions if one.__name__ == form.do), None)
+        if action is None:
             raise HTTPNotFound
         try:
-            return actions[form.do](form)
+            return action(form)
         except ViewRefused as refused:
             return self.refuse(form, refused)
 
@@ -107,6 +112,17 @@ class SavedViewsViews:
         return response
 
     def save(self, form: ViewForm) -> Response:
+        view = self.add(form, self.sent_state())
+        return self.done(view, "saved", _("The view {} was saved."), to_list=True)
+
+    def restore(self, form: ViewForm) -> Response:
+        """Save a deleted view again, under its name."""
+        query = queries.query_from_state(self.kind, form.state, queries.default_page_size(self.request))
+        view = self.add(form, columns.full_state(self.request, self.kind, query))
+        return self.done(view, "restored", _("The view {} is there again."))
+
+    def add(self, form: ViewForm, state: str) -> SavedView:
+        """Store a new view with a query string. Raise ViewRefused if that cannot be."""
         owner_id = EVERYBODY if form.shared else self.request.user.user_id
         if form.shared:
             self.check_sharing()
@@ -114,11 +130,11 @@ class SavedViewsViews:
             owner_id=owner_id,
             kind=self.kind.name,
             name=store.checked_name(form.name),
-            state=self.sent_state(),
+            state=state,
             created_by=self.request.user.name,
         )
         store.add(self.dbsession, view)
-        return self.done(view, "saved", _("The view {} was saved."), to_list=True)
+        return view
 
     def rename(self, form: ViewForm) -> Response:
         if (view := self.find(form)) is None:
@@ -136,7 +152,9 @@ class SavedViewsViews:
         if (view := self.find(form)) is None:
             return self.gone()
         store.remove(self.dbsession, view)
-        return self.done(view, "deleted", _("The view {} was deleted."))
+        shared = "1" if view.is_shared else ""
+        undo = {"do": "restore", "name": view.name, "shared": shared, "state": view.state}
+        return self.done(view, "deleted", _("The view {} was deleted."), undo=undo)
 
     def check_sharing(self) -> None:
         """Raise HTTPForbidden if the user may not change views for all."""
@@ -162,11 +180,16 @@ class SavedViewsViews:
         flash(self.request, GONE, level="warning")
         return see_other(self.here_with(sent_query(self.request, self.kind)))
 
-    def done(self, view: SavedView, what: str, text: str, *, to_list: bool = False) -> Response:
-        """Return the redirect with a message. A change of a view for all is recorded in the security log."""
+    def done(
+        self, view: SavedView, what: str, text: str, *, to_list: bool = False, undo: dict[str, str] | None = None
+    ) -> Response:
+        """Return the redirect with a message. A change of a view for all is recorded in the security log.
+
+        ``undo`` are the fields of the form that reverts the change.
+        """
         if view.is_shared:
             record(self.request, Event.VIEW, what=what, kind=view.kind, view=view.name)
-        flash(self.request, text, name=view.name)
-        if to_list:
-            return see_other(view_url(self.request, self.kind, view))
-        return see_other(self.here_with(sent_query(self.request, self.kind)))
+        query = sent_query(self.request, self.kind)
+        more = {"undo_url": self.here, "undo_fields": undo, "list_state": query.state()} if undo else {}
+        flash(self.request, text, name=view.name, **more)
+        return see_other(view_url(self.request, self.kind, view) if to_list else self.here_with(query))

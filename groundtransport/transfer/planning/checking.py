@@ -28,11 +28,15 @@ class Checker:
         self.reader, self.propose = reader, propose
 
     def check(self, schema: colander.MappingSchema, row_texts: RowTexts, names: Iterable[str]) -> Checked:
-        """Return the values of some fields of a row, and all its problems."""
+        """Return the values of some fields of a row, and all its problems.
+
+        If its airport is not known, a text that belongs to the airport's country is not checked: it may be right there.
+        """
         checked = Checked(problems=list(row_texts.problems))
         sought = {*names}.difference(problem.field for problem in row_texts.problems)
+        is_known = schema.bindings["place"].airport is not None
         for node in schema.children:  # to get one by its name, colander searches through them
-            if node.name in sought:
+            if node.name in sought and (is_known or not node.depends_on_airport):
                 self._check_field(checked, node, row_texts)
         return checked
 

@@ -1,6 +1,7 @@
 """Recognise a file and read its rows, whatever its format, with flat memory and within the limits."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -49,7 +50,8 @@ class FileReader:
         if form == Format.XLSX:
             workbook.check_workbook(path, self.limits)
             sheets = workbook.sheet_names(path)
-            return replace(file, sheets=sheets, sheet=options.sheet or sheets[0])
+            file = replace(file, sheets=sheets)
+            return replace(file, sheet=options.sheet or self._likeliest_sheet(file))
         if form == Format.GTFS:
             gtfs.check_feed(path, self.limits)
         if form != Format.CSV:
@@ -61,6 +63,19 @@ class FileReader:
         if delimiter not in DELIMITERS:
             raise BadFile(_("A delimiter must be a comma, a semicolon, a tab or a vertical bar."))
         return replace(file, encoding=encoding, is_guessed=is_guessed, delimiter=delimiter)
+
+    def _likeliest_sheet(self, file: SourceFile) -> str:
+        """Return the first sheet with two rows of several cells, because a note may come first; else the first one."""
+        if len(file.sheets) == 1:
+            return file.sheets[0]
+        return next((name for name in file.sheets if self._holds_table(replace(file, sheet=name))), file.sheets[0])
+
+    def _holds_table(self, file: SourceFile) -> bool:
+        """Return True if two of the first rows have several cells. A chart has no rows."""
+        with suppress(BadFile):
+            first = islice(self._all_rows(file), TITLE_ROWS + 1)
+            return sum(sum(bool(cell.strip()) for cell in row.cells) > 1 for row in first) > 1
+        return False
 
     def _all_rows(self, file: SourceFile) -> Iterator[FileRow]:
         """Yield the rows of a file within the limits, with the header and what stands over it."""
