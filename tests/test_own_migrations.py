@@ -148,6 +148,25 @@ def test_two_kinds_and_an_upgrade_of_ours_between_them(own: OwnCode, engine: Eng
     assert parts(engine) == whole
 
 
+def test_a_kind_that_is_added_again_uses_no_id_again(own: OwnCode, engine: Engine) -> None:
+    files, commands = readme_kind()
+    for path, content in files.items():
+        own.file(path, content)
+    own.run(commands[0])
+    for round_number in (1, 2, 3):
+        for command in commands[1:]:
+            own.run(command)
+        own.run("groundtransport sample shuttle --records 3")
+        with engine.connect() as connection:
+            ids = list(connection.scalars(text("SELECT id FROM shuttle ORDER BY id")))
+        assert ids == [round_number * 3 - 2, round_number * 3 - 1, round_number * 3]
+        # The entries of the first round stay, and tell that its records are gone.
+        assert "does not account" not in own.run("groundtransport audit reconcile", fails=round_number > 1)
+        own.run("alembic -c development.ini downgrade own@-1")
+        (revision,) = own.revisions()
+        revision.unlink()
+
+
 def test_a_downgrade_leaves_what_was_there_before(own: OwnCode, engine: Engine) -> None:
     before = parts(engine)
     file = own.folder / "groundtransport" / "kinds" / "transit.py"

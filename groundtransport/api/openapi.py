@@ -49,7 +49,7 @@ QUERY: dict[str, tuple[str, schemas.Schema]] = {
     "wait": ("Seconds to wait for a change if there is none", {"type": "integer", "minimum": 0, "maximum": 30}),
     "from": ("The first day, in UTC", {"type": "string", "format": "date"}),
     "to": ("The last day, in UTC", {"type": "string", "format": "date"}),
-    "field": ("The name of a changed field", {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$"}),
+    "field": ("The name of a changed field", {"type": "string", "pattern": "^([a-z][a-z0-9_]{0,63})?$"}),
     "record_id": ("The id of a record", {"type": "integer", "minimum": 0, "maximum": 10**18 - 1}),
 }
 

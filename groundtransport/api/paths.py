@@ -29,7 +29,7 @@ def operations(registry: Registry) -> list[PathOperation]:
         for view, method in _views(registry, context_class):
             url = "/".join(filter(None, (path, view["name"]))) or "/"
             callable_ = view["callable"]
-            summary = str(callable_.__doc__).strip().split("\n")[0]
+            summary = str(callable_.__doc__).strip().split("\n")[0].replace("``", "")
             one = PathOperation(f"/{url}", method, callable_.__name__, summary, callable_.operation, kind)
             by_path.setdefault((one.path, method), one)
     return list(by_path.values())

@@ -146,6 +146,7 @@ PROBLEM = objects(
         "errors": {**ERRORS, "description": "The messages about each invalid field or parameter, by its name"},
         "current_version": {**NUMBER, "description": "The version of the record now, with 412"},
         "first": {**NUMBER, "description": "The number of the first entry that is left, with 410"},
+        "merged_into": {**NUMBER, "description": "The id of the record that it was merged into, with 404"},
         "failures": {
             "type": "array",
             "description": "The operations of a bulk request that cannot be done",

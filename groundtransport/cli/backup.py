@@ -18,7 +18,7 @@ from groundtransport.audit.integrity.verify import verify as verify_log
 from groundtransport.audit.models import AdminActivity, AuditHead
 from groundtransport.cli.context import CommandContext, pass_command_context
 from groundtransport.db import backup as backups
-from groundtransport.db import migrations
+from groundtransport.db import compatibility, migrations
 from groundtransport.records import maintenance
 from groundtransport.security_log import verification
 from groundtransport.signing import Tampered, keyring
@@ -87,6 +87,7 @@ def verify(context: CommandContext, file: Path, log: Path | None) -> None:
     """
     try:
         with backups.restored(context.settings.database_url, file) as url, scratch_engine(context, url) as engine:
+            check_origin(context, engine, file)
             migrations.upgrade(engine, ini=context.ini)
             problems = list(faults(context, engine, log))
             contents = contents_of(engine)
@@ -109,6 +110,18 @@ def scratch_engine(context: CommandContext, url: str) -> Iterator[Engine]:
         yield engine
     finally:
         engine.dispose()
+
+
+def check_origin(context: CommandContext, engine: Engine, file: Path) -> None:
+    """Raise BackupError if a restored database is not one of this service, or of a newer release than this one.
+
+    A migration would make a database of the service, without records, of an empty one or another application's.
+    """
+    schema, state = migrations.schema(context.ini), compatibility.state_of(engine)
+    if not state.current or (schema.unknown(state.current) and not state.is_ours):
+        raise backups.BackupError(f"{file} is not a backup of this service.")
+    if schema.unknown(state.current):
+        raise backups.BackupError(f"{file} is a backup of a newer release: verify it with that one.")
 
 
 def faults(context: CommandContext, engine: Engine, log: Path | None) -> Iterator[str]:

@@ -8,6 +8,7 @@ from groundtransport.audit import protection
 from groundtransport.cli.context import CommandContext, pass_command_context
 from groundtransport.cli.doubles import build_pairs
 from groundtransport.cli.init_choices import fill_choices
+from groundtransport.cli.init_numbers import continue_numbers
 from groundtransport.cli.init_searches import renew_log_searches, renew_searches
 from groundtransport.cli.records_at import rename_records
 from groundtransport.db import compatibility, migrations
@@ -76,6 +77,7 @@ def set_up(context: CommandContext, phase: str | None) -> None:
     reseal_webhooks(context)
     renew_searches(context, all_kinds=phase == CONTRACT)
     renew_log_searches(context, is_due=phase == CONTRACT)
+    continue_numbers(context)
     fill_choices(context)
     compare_records(context)
 

@@ -39,6 +39,8 @@ from groundtransport.server.waiting import WaitingDispatcher, head_reader
 from groundtransport.settings import SettingsError, server_settings
 
 MAX_DRAIN = 5  # seconds
+NO_LIMITS = "the time limits of statements: set groundtransport.pgbouncer = true."
+UNSUPPORTED = "unsupported startup parameter"  # PgBouncer's answer to them
 M_ARENA_MAX, MALLOC_ARENAS = -8, 2  # parameter and value of mallopt(3)
 
 
@@ -156,9 +158,14 @@ def check_time_limits(app: Router) -> None:
     engine = app.registry["engine"] if hasattr(app, "registry") else None
     if engine is None or engine.dialect.name != "postgresql":
         return
-    with suppress(DBAPIError):
-        if not postgresql.has_limits(engine):
-            raise StartError("PgBouncer ignores the time limits of statements: set groundtransport.pgbouncer = true.")
+    try:
+        has_limits = postgresql.has_limits(engine)
+    except DBAPIError as error:  # reported by ``/readyz``, unless no attempt can succeed
+        if UNSUPPORTED in str(error):
+            raise StartError(f"PgBouncer refuses {NO_LIMITS}") from error
+        return
+    if not has_limits:
+        raise StartError(f"PgBouncer ignores {NO_LIMITS}")
 
 
 def _limit_malloc_arenas() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import and_, delete, func, select, update
 from sqlalchemy.orm import Session
 from translationstring import TranslationString
 
@@ -170,9 +170,13 @@ def waiting(dbsession: Session) -> dict[int, int]:
 
 
 def deliveries(dbsession: Session, webhook: Webhook, limit: int) -> Sequence[Delivery]:
-    """Return the last deliveries of a webhook, newest first."""
-    query = select(Delivery).where(Delivery.webhook_id == webhook.id).order_by(Delivery.id.desc()).limit(limit)
-    return dbsession.scalars(query).all()
+    """Return the last deliveries of a webhook, newest first, but before them those that failed and are tried again.
+
+    They tell what is wrong, and can be skipped, also when many others wait behind them.
+    """
+    is_failing = and_(Delivery.done_at.is_(None), Delivery.attempts > 0)
+    query = select(Delivery).where(Delivery.webhook_id == webhook.id).order_by(is_failing.desc(), Delivery.id.desc())
+    return dbsession.scalars(query.limit(limit)).all()
 
 
 def switched_off(dbsession: Session) -> Sequence[Webhook]:

@@ -307,6 +307,11 @@ def test_paths_that_lead_nowhere(program: Program) -> None:
     is_problem(program.get("/api/v1/transit/%ff"), 400)
     for path in ("/api/v1/transit/create", "/api/v1/transit/1/edit", "/api/v1/transit/similar", "/api/v1/profile"):
         is_problem(program.get(path), 404)
+    number = created(program)["id"]
+    for path in ("me/x", "changes/x", f"transit/{number}/history/2", "airports/JFK/cities/x", "openapi.json/x"):
+        is_problem(program.get(f"/api/v1/{path}"), 404)
+    is_problem(program.post(f"/api/v1/transit/{number}/verify/x", None, If_Match='"1"'), 404)
+    assert program.get(f"/api/v1/transit/{number}").json["verified_at"] is None
 
 
 def test_other_methods_get_405_and_those_that_there_are(program: Program) -> None:

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,24 +21,28 @@ pytestmark = pytest.mark.slow
 PAGE = (ROOT / "docs" / "api.md").read_text()
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+def blocks(language: str, page: str = PAGE) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
 
 
-def make_token(url: str) -> str:
+def shell(commands: list[str], options: dict[str, Any]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["bash", "-c", "\n".join(["set -euo pipefail", *commands])], **options)
+
+
+def make_token(url: str, name: str = "the-script", role: Role = Role.EDITOR) -> str:
     """Add a service account to a database and return a token of it."""
     engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
     with db.transaction(engine) as dbsession:
-        user = users.add_service(dbsession, "the-script", Role.EDITOR)
+        user = users.add_service(dbsession, name, role)
         dbsession.flush()
-        token_request = issuing.TokenRequest("docs", Role.EDITOR)
+        token_request = issuing.TokenRequest("docs", role)
         text = issuing.create(dbsession, user, issuing.Maker("me", Role.ADMINISTRATOR), token_request, ["transit"])[1]
     engine.dispose()
     return text
 
 
 def test_the_commands_and_the_script_of_the_page_work(small_database_url: str, tmp_path: Path) -> None:
-    token = make_token(small_database_url)
+    reader, token = make_token(small_database_url, "web-site", Role.VIEWER), make_token(small_database_url)
     server = Server(tmp_path, small_database_url)
     server.start()
     with running(server):
@@ -48,9 +53,10 @@ def test_the_commands_and_the_script_of_the_page_work(small_database_url: str, t
         first = subprocess.run(script, **run)
         assert first.stdout == "0 services, up to change 0\n"
 
-        commands = "\n".join(["set -euo pipefail", *blocks("sh")[1:]])
-        process = subprocess.run(["bash", "-c", commands], **run)
-        assert '"user":"the-script"' in process.stdout
+        reading, writing = PAGE.split("\n## Write\n")
+        process = shell(blocks("sh", reading)[1:], {**run, "env": {**environ, "TOKEN": reader}})
+        assert '"user":"web-site"' in process.stdout
+        shell(blocks("sh", writing), run)
         assert json.loads((tmp_path / "record.json").read_text())["company_name"] == "Airport Express"
 
         second = subprocess.run(script, **run)

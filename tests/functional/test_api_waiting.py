@@ -87,6 +87,30 @@ def test_a_body_that_is_refused_while_it_is_received_gets_problem_details(
             assert json.loads(answer.body)["status"] == 413
 
 
+UNPARSABLE = (
+    (400, "Content-Length: one\r\n", ""),
+    (400, "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
+    (400, "Transfer-Encoding: chunked\r\n", "zz\r\n{}\r\n0\r\n\r\n"),
+    (501, "Transfer-Encoding: gzip\r\n", ""),
+    (400, "No colon\r\n", ""),
+)
+
+
+def test_a_request_that_cannot_be_parsed_gets_problem_details(small_database_url: str, tmp_path: Path) -> None:
+    server = Server(tmp_path, small_database_url)
+    server.start()
+    with running(server):
+        line = "POST /api/v1/transit HTTP/1.1\r\nHost: localhost\r\n"
+        requests = [(status, f"{line}{header}\r\n{body}") for status, header, body in UNPARSABLE]
+        for status, text in [*requests, (431, f"{line}X-Long: ".ljust(65_536, "x"))]:
+            answer = server.raw(text.encode())
+            where = (text[:120], answer)
+            assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json"), where
+            document = json.loads(answer.body)
+            assert document["instance"] == f"urn:request:{answer.headers['X-Request-Id']}", where
+        assert server.raw(b"get /admin HTTP/1.1\r\n\r\n").headers["Content-Type"].startswith("text/plain")
+
+
 def test_a_waiting_request_is_answered_before_the_server_ends(small_database_url: str, tmp_path: Path) -> None:
     token = make_token(small_database_url)
     server = Server(tmp_path, small_database_url)

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import make_url, text
 
 from groundtransport import db
+from groundtransport.db import backup as backups
 from groundtransport.db.backup import SCRATCH
 from tests.shell import Shell
 
@@ -51,6 +52,30 @@ def test_a_damaged_or_foreign_backup_is_refused(shell: Shell, tmp_path: Path) ->
     assert "Error: " in shell("backup", "verify", str(file), fails=True)
     assert "Error: " in shell("backup", "verify", str(empty), fails=True)
     assert "cannot be read" in shell("backup", "verify", str(tmp_path / "missing"), fails=True)
+    assert scratch_databases(shell) == []
+
+
+@pytest.mark.parametrize(
+    ("statements", "reason"),
+    [
+        (("DELETE FROM alembic_version",), "not a backup of this service"),
+        (
+            ("UPDATE alembic_version SET version_num = 'ae1027a6acf'", "DROP TABLE search_layout"),
+            "not a backup of this",
+        ),
+        (("UPDATE alembic_version SET version_num = '9999'",), "of a newer release"),
+    ],
+)
+def test_a_backup_of_another_application_is_refused(
+    shell: Shell, tmp_path: Path, statements: tuple[str, ...], reason: str
+) -> None:
+    file = tmp_path / "backup"
+    with db.write_engine(shell.engine).begin() as connection:
+        for statement in statements:
+            connection.execute(text(statement))
+    backups.write(shell.engine.url.render_as_string(hide_password=False), file)
+
+    assert reason in shell("backup", "verify", str(file), fails=True)
     assert scratch_databases(shell) == []
 
 

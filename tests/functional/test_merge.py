@@ -140,3 +140,5 @@ def test_the_api_names_the_survivor_of_a_merged_record(client: Client, site: Sit
     program = Program(site, make_token(site))
     answer = program.get(f"/api/v1/transit/{other}")
     assert (answer.status_int, answer.json["merged_into"]) == (404, one)
+    problem = program.get("/api/v1/openapi.json").json["components"]["schemas"]["problem"]
+    assert set(answer.json) <= set(problem["properties"])

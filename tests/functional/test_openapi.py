@@ -38,6 +38,7 @@ def test_the_document_holds_every_address_and_method(site: Site, document: dict[
         one["operationId"] for item in document["paths"].values() for name, one in item.items() if name != "parameters"
     ]
     assert len(ids) == len(set(ids))
+    assert document["paths"]["/changes"]["get"]["summary"].startswith("Read the changes behind entry after,")
 
 
 def test_the_schema_of_a_record_is_what_the_api_sends(site: Site, document: dict[str, Any], kind: str) -> None:

@@ -10,14 +10,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import psycopg
 import pytest
 from sqlalchemy import event, make_url, text
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 import groundtransport
-from groundtransport.db import read_engine
+from groundtransport.db import postgresql, read_engine
 from groundtransport.records.search.time_limit import Budget, OutOfTime
 from groundtransport.security import Role
 from groundtransport.server.listening import StartError
@@ -209,6 +211,18 @@ def test_the_service_does_not_start_without_its_time_limits(site: Site, pooled_u
     with pytest.raises(StartError, match=r"set groundtransport\.pgbouncer"):
         check_time_limits(unset)
     unset.registry["engine"].dispose()
+
+
+def test_the_service_does_not_start_if_its_time_limits_are_refused(
+    site: Site, pooled_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PgBouncer does so without ``ignore_startup_parameters``."""
+    refusal = OperationalError("", {}, Exception("FATAL: unsupported startup parameter: options"))
+    monkeypatch.setattr(postgresql, "has_limits", Mock(side_effect=refusal))
+    with pytest.raises(StartError, match=r"set groundtransport\.pgbouncer"):
+        check_time_limits(site.wsgi)
+    monkeypatch.setattr(postgresql, "has_limits", Mock(side_effect=OperationalError("", {}, Exception("refused"))))
+    check_time_limits(site.wsgi)
 
 
 def test_commands_ask_for_a_direct_connection(pooled_url: str, tmp_path: Path) -> None:

@@ -247,6 +247,14 @@ def test_workers_share_the_limit(limited: Site) -> None:
     assert count == 40
 
 
+def test_threads_that_take_a_lease_at_the_same_time_lose_no_request() -> None:
+    leases, window = limits.Leases(600), limits.current_window()
+    leases.put("hash", window, 30)
+    lease = leases.put("hash", window, 60)
+    assert (lease.permits, lease.unleased) == (58, 540)
+    assert leases.put("hash", window + 1, 30).permits == 29
+
+
 def test_the_pages_of_tokens_need_the_permission(site: Site, pat: AdminUser) -> None:
     client: Client = site.client(Role.EDITOR)
     assert client.get("/admin/users/pat/tokens").location.startswith("http://localhost/login?")

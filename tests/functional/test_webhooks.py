@@ -24,7 +24,7 @@ from groundtransport.outgoing import client as outgoing_client
 from groundtransport.security import Role
 from groundtransport.security_log.events import Event
 from groundtransport.security_log.models import SecurityEvent
-from groundtransport.webhooks import queue, subscriptions
+from groundtransport.webhooks import queue, subscriptions, views
 from groundtransport.webhooks.delivering import Deliverer, DeliveryLoop
 from groundtransport.webhooks.models import Delivery, Webhook
 from groundtransport.webhooks.outcome import GIVE_UP_AFTER, PAUSES
@@ -338,6 +338,20 @@ def test_a_message_that_is_never_accepted_can_be_skipped(hook: Hook, client: Cli
     assert hook.received == ["record.created Alpha", "record.updated Beta"]
     hook.post(client, "skip", delivery=hook.deliveries[1].id)  # delivered: nothing to skip
     assert [row.failure for row in hook.deliveries] == ["skipped", ""]
+
+
+def test_the_message_that_fails_is_shown_before_those_that_wait_behind_it(
+    hook: Hook, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "SHOWN", 2)
+    hook.receiver.script = [status(503, body=b"overloaded")]
+    for name in ("Alpha", "Beta", "Gamma"):
+        client.create(KIND, company_name=name)
+    hook.deliver()
+    page = client.get(f"{PATH}/{hook.id}").text
+    assert "overloaded" in page
+    assert f'value="{hook.deliveries[0].id}"' in page
+    assert page.count(">Skip<") == 2
 
 
 def in_one(*answers: Behaviour) -> Behaviour:

@@ -64,11 +64,18 @@ class Leases:
             return lease
 
     def put(self, token_hash: str, window: int, count: int) -> Lease:
-        """Store a lease that raised the count of the token's row to ``count``; spend one permit, and return it."""
+        """Store a lease that raised the count of the token's row to ``count``; spend one permit, and return it.
+
+        The permits of a lease that another thread has taken at the same time are added.
+        """
         size = lease_size(self.limit)
         granted = max(0, min(size, self.limit - (count - size)))
         lease = Lease(window, granted - 1 if self.limit else 0, max(0, self.limit - count))
         with self._lock:
+            other = self._leases.get(token_hash)
+            if other and other.window == window and other.permits > 0:
+                lease.permits += other.permits
+                lease.unleased = min(lease.unleased, other.unleased)
             if len(self._leases) >= WORKER_TOKENS:
                 self._leases.clear()
             self._leases[token_hash] = lease
