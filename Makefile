@@ -71,12 +71,13 @@ sbom: .venv-sbom/ready ## Write the bills of materials of Python and the front e
 clean: ## Remove build products; keeps your data in var/
 	rm -rf .venv .venv-sbom build dist *.egg-info groundtransport/static/vendor
 
+# A lock file names all packages; with their dependencies, pip refuses coverage[toml] as soon as a newer coverage is released.
 # The run-time environment: locked packages with hashes, then this package, whose build downloads the front end.
 .venv/ready: requirements.lock setup.cfg setup.py pyproject.toml frontend/package-lock.json
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none was found." >&2; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "Python's venv module is needed (Debian: apt install python3-venv)." >&2; exit 1; }
 	@echo "Setting up .venv, once: about 410 MB, in a minute or a few. The packages from PyPI:"
-	@$(INSTALL) --require-hashes -r requirements.lock
+	@$(INSTALL) --no-deps --require-hashes -r requirements.lock
 	@echo "Ground Transport itself:"
 	@$(INSTALL) --no-deps --editable .
 	@touch $@
@@ -84,10 +85,10 @@ clean: ## Remove build products; keeps your data in var/
 # Adds the tools for tests, formatting and benchmarks.
 .venv/tested: .venv/ready requirements-test.lock
 	@echo "Adding what the tests need, once: about 330 MB. The packages from PyPI:"
-	@$(INSTALL) --require-hashes -r requirements-test.lock
+	@$(INSTALL) --no-deps --require-hashes -r requirements-test.lock
 	@touch $@
 
 .venv-sbom/ready: requirements-sbom.lock
 	@$(PYTHON) -m venv .venv-sbom
-	.venv-sbom/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-sbom.lock
+	.venv-sbom/bin/pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-sbom.lock
 	@touch $@
