@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import wraps
 
 import orjson
-from pyramid.httpexceptions import HTTPNotAcceptable, HTTPNotFound, HTTPUnsupportedMediaType
+from pyramid.httpexceptions import HTTPNotAcceptable, HTTPUnsupportedMediaType
 from pyramid.response import Response
 from pyramid.view import view_config
 
@@ -54,8 +54,6 @@ def api_view(operation: Operation, **settings: object) -> Callable[[View], View]
     def decorate(view: View) -> View:
         @wraps(view)
         def check(context: Node, request: Request) -> object:
-            if request.subpath:  # a path behind that of the view
-                raise HTTPNotFound
             check_accept(request)
             check_content_type(request)
             if not (operation.has_query or operation.is_hidden):

@@ -1,6 +1,6 @@
 """Outermost tween: checks the host, the request line and the size of a request, and sets the response headers.
 
-It turns every exception of the inner layers into an error page.
+It turns every exception of the inner layers into an error page. A subscriber refuses paths that no view reads whole.
 """
 
 import logging
@@ -10,7 +10,8 @@ import sys
 import time
 from collections.abc import Callable
 
-from pyramid.httpexceptions import HTTPBadRequest, HTTPRequestEntityTooLarge
+from pyramid.events import ContextFound, subscriber
+from pyramid.httpexceptions import HTTPBadRequest, HTTPNotFound, HTTPRequestEntityTooLarge
 from pyramid.response import Response
 
 from groundtransport import logs
@@ -48,6 +49,14 @@ HEADERS = {
 
 
 CACHEABLE = (200, 206, 304)  # statuses of static files and public records that browsers may cache
+
+
+@subscriber(ContextFound)
+def refuse_further_segments(event: ContextFound) -> None:
+    """Raise HTTPNotFound if the path goes on behind the name of a view: only the view of files reads its subpath."""
+    request = event.request
+    if request.subpath and "subpath" not in (request.matchdict or {}):
+        raise HTTPNotFound
 
 
 def tween(handler: Handler, registry: Registry) -> Handler:

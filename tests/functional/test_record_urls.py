@@ -30,6 +30,16 @@ def test_what_is_no_id_of_a_record_is_not_there(site: Site, client: Client, kind
     assert len(site.entries()) == 1
 
 
+@pytest.mark.parametrize(
+    "path", ["/login/x", "/healthz/x", "/admin/transit/create/x", "/admin/transit/{id}/edit/x", "/admin/review/x", "/x"]
+)
+def test_segments_behind_a_page_are_not_ignored(client: Client, path: str) -> None:
+    number = client.create("transit", company_name="Line")
+    assert client.get(path.format(id=number)).status_int == 404
+    assert client.post(f"/admin/transit/{number}/verify/x", {}, X_CSRF_Token=client.csrf).status_int == 404
+    assert client.rows("transit")[0]["verified_at"] is None
+
+
 def test_a_record_is_not_found_under_the_other_kind(client: Client) -> None:
     for _ in range(3):
         client.create("transit")
