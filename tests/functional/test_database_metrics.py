@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError, TimeoutError
 
-from groundtransport.web import views
+from groundtransport.web import readiness
 from tests.site import JFK, Client, Site
 
 
@@ -33,7 +33,7 @@ def test_the_reason_of_a_503_is_counted(
     def fail(*_: Any) -> None:
         raise error
 
-    monkeypatch.setattr(views.compatibility, "state_of", fail)
+    monkeypatch.setattr(readiness.compatibility, "state_of", fail)
     before = value(site, "unavailable_total", reason=reason) or 0
     assert client.get("/readyz").status_int == 503
     assert value(site, "unavailable_total", reason=reason) == before + 1
