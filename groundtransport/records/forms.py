@@ -16,6 +16,7 @@ from groundtransport.events import Values
 from groundtransport.i18n import _
 from groundtransport.records import validity
 from groundtransport.records.fields import AirportField, DateField, Field, OtherPlaces, Place
+from groundtransport.records.fields.split import splits_of
 from groundtransport.records.kind import SOURCE, VALIDITY, Kind
 from groundtransport.records.model import SOURCE_ID_MAX, SOURCE_MAX
 from groundtransport.records.sources import SourceTaken, check_sources, source_key
@@ -23,6 +24,7 @@ from groundtransport.request import Request
 from groundtransport.web.form_data import submitted, submitted_all
 
 OTHER_CITY, CONFIRMED_CITY = "other_city", "confirmed_city"  # controls of a city that can be another place
+SPLIT = "split_phone"  # the buttons below a telephone field that holds several numbers
 
 
 class RecordSchema(colander.MappingSchema):
@@ -129,6 +131,18 @@ class RecordForm:
         name, confirmed = self.typed.get("airport_name", ""), self._confirmed(values if is_stored else None)
         self.place = find_place(request.dbsession, name, country, before, confirmed)
         self.schema = kind.form.bind(place=self.place)
+        if values is None:
+            self._split_numbers()
+
+    def _split_numbers(self) -> None:
+        """Put the numbers of a telephone field into the fields that the pressed button names.
+
+        A button that the texts no longer offer, because they were changed after it was shown, has no effect.
+        """
+        answer = submitted(self.request, (SPLIT,)).get(SPLIT)
+        if answer:
+            splits = splits_of(self.schema, self.typed).get(answer.partition(":")[0], ())
+            self.typed.update(*(split.texts for split in splits if split.answer == answer))
 
     def _confirmed(self, stored: Values | None) -> str | None:
         """Return the other place that the user confirmed, or that of a ``stored`` version; None if none is valid."""
@@ -192,7 +206,8 @@ class RecordForm:
 
     def render(self) -> Markup:
         """Return the HTML of the fields, with the typed texts and the errors."""
-        markup: Markup = self.form.serialize(self._filled())
+        splits = splits_of(self.schema, self.typed) if self.errors else {}
+        markup: Markup = self.form.serialize(self._filled(), splits=splits)
         return markup
 
 
