@@ -3,7 +3,7 @@
 Migrations created them. The statements here are their current definitions.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -78,7 +78,8 @@ POSTGRESQL = (
     _postgresql("audit_mark_no_truncate", "audit_mark", "TRUNCATE", "STATEMENT", _APPEND_ONLY),
     _postgresql("security_event_no_update", "security_event", "UPDATE", "ROW", _EVENTS_ONLY),
 )
-UPDATE_GUARDS = ("admin_activity_no_update", "admin_activity_no_change")  # of SQLite, of PostgreSQL
+# Those that refuse updates of entries, of SQLite and of PostgreSQL.
+UPDATE_GUARDS = ("admin_activity_no_update", "admin_activity_no_change")
 _EXISTING = {
     "sqlite": "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'",
     # Triggers that are disabled, or that fire on replicas only, are not listed.
@@ -115,13 +116,13 @@ def restore(connection: Connection, report: Callable[[str], object] = str) -> No
 
 
 @contextmanager
-def lifted(connection: Connection) -> Iterator[None]:
-    """Allow updates of entries for the body of the ``with`` statement, in the connection's transaction.
+def lifted(connection: Connection, names: Collection[str] = ()) -> Iterator[None]:
+    """Drop the triggers, or those with ``names``, for the body of the ``with`` statement, in its transaction.
 
     Only for the update of derived columns.
     """
     for guard in _guards(connection):
-        if guard.name in UPDATE_GUARDS:
+        if guard.name in names or not names:
             _run(connection, guard.drop)
     yield
     restore(connection)

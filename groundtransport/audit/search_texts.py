@@ -72,6 +72,6 @@ def _store(engine: Engine, entries: Sequence[tuple[int, str]]) -> None:
     """
     params = [{"number": number, "expected": expected} for number, expected in entries]
     table, wait = table_of(AdminActivity), WAIT if engine.dialect.name == "postgresql" else None
-    with write_engine(engine, wait).begin() as writer, protection.lifted(writer):
+    with write_engine(engine, wait).begin() as writer, protection.lifted(writer, protection.UPDATE_GUARDS):
         statement = update(table).where(table.c.id == bindparam("number"))
         writer.execute(statement.values(search_text=bindparam("expected")), params)

@@ -89,7 +89,7 @@ def test_texts_of_an_earlier_release_are_folded_anew_by_init(site: Site, client:
     finally:
         shell.engine.dispose()
     assert "transit: 1 search texts renewed." in output
-    assert "activity log rebuilt: 1" in output
+    assert "The activity log: 1 search texts renewed." in output
     forget(site)
     assert [row["id"] for row in client.rows("transit", q="lodz ohare")] == [record_id]
     assert client.get("/admin/activity?ajax=1&q=lodz").json["recordsFiltered"] == 1
