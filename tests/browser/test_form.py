@@ -14,6 +14,7 @@ from groundtransport.security import Role
 from tests.browser.axe import check_axe
 from tests.browser.chromium import Watch, wait_until
 from tests.browser.conftest import COOKIE, ServedSite, Visit, nearly_end_the_session
+from tests.browser.screens import PHONE, Screen
 from tests.site import HEATHROW, JFK, PASSWORD, Client, Site
 
 GONE = ("Failed to load resource", "request failed")  # what a browser says of a server that is away
@@ -206,6 +207,25 @@ def test_a_number_is_shown_as_it_will_be_dialled_and_a_doubt_hinders_nothing(pag
     save(page).click()
 
     expect(message(page)).to_contain_text("Alpha Coaches was created.")
+
+
+@pytest.mark.parametrize("screen", [Screen(1280, 800), PHONE], ids=["desktop", "phone"])
+def test_two_numbers_in_one_field_are_divided_by_a_button(
+    visit: Visit, admin_client: Client, watch: Watch, screen: Screen
+) -> None:
+    watch.allow("422")
+    page = visit(screen=screen)
+    new(page, **{"Company Phone 1": "718 244 4444 / 718 244 5555"})
+    page.get_by_label("Company Phone 1").press("Enter")  # saves, as in each field, and is refused
+    button = page.get_by_role("button", name="Keep 718 244 4444 here and write 718 244 5555 into Company Phone 2")
+    expect(button).to_be_visible()
+    check_axe(page)
+
+    button.click()
+
+    expect(message(page)).to_contain_text("Alpha Coaches was created.")
+    (row,) = admin_client.rows("transit")
+    assert (row["company_phone1"], row["company_phone2"]) == ("718 244 4444", "718 244 5555")
 
 
 def test_the_same_company_at_the_same_airport_is_named_with_a_link(page: Page, admin_client: Client) -> None:
