@@ -43,7 +43,7 @@ _OPTIONS = (
     click.option("--update", "can_update", is_flag=True, help="Change the records that rows match."),
     click.option("--add/--no-add", "can_add", default=True, help="Create records from the other rows (the default)."),
     click.option("--clear-empty", "clears_empty_cells", is_flag=True, help="An empty cell clears the field."),
-    click.option("--dry-run", "is_dry_run", is_flag=True, help="Write nothing; print what would happen."),
+    click.option("--dry-run", "is_dry_run", is_flag=True, help="Change no record; print what would happen."),
     click.option("--map", "maps", multiple=True, metavar="COLUMN=FIELD", help="What a column holds; repeatable."),
     click.option("--default", "defaults", multiple=True, metavar="FIELD=TEXT", help="For rows without; repeatable."),
     click.option("--encoding", type=click.Choice(list(ENCODINGS)), help="Of a CSV file; UTF-8 or as its mark says."),

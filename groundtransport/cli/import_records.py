@@ -74,7 +74,7 @@ def import_file(context: CommandContext, /, kind_name: str, path: Path, **given:
 def interrupted_import(context: CommandContext, kind: Kind, path: Path, request: ImportRequest) -> ImportBatch:
     """Return the import that ``--resume`` goes on with. Raise UsageError for a dry run, ClickException for none."""
     if request.is_dry_run:
-        raise click.UsageError("A dry run writes nothing, so there is nothing to resume.")
+        raise click.UsageError("A dry run changes no record, so there is nothing to resume.")
     return import_batches.interrupted(context.registry["engine"], kind, path)
 
 
