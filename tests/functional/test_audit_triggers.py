@@ -95,8 +95,6 @@ def test_entries_are_renewed_in_small_transactions(log: Log, monkeypatch: pytest
 
 
 def test_a_renewal_that_waits_for_a_reader_holds_no_writer_up(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    if log.engine.dialect.name == "sqlite":
-        pytest.skip("SQLite's readers hold nobody up")
     monkeypatch.setattr(migration_locks, "PAUSE", 0.01)
     log.by_force("UPDATE admin_activity SET search_text = 'nothing'")
     with ThreadPoolExecutor(1) as threads:
@@ -104,6 +102,7 @@ def test_a_renewal_that_waits_for_a_reader_holds_no_writer_up(log: Log, monkeypa
             reader.execute(text("SELECT count(*) FROM admin_activity"))
             renewal = threads.submit(search_texts.renew, log.engine)
             log.create("Line 2", "Line 3")
-            assert not renewal.done()
+            if log.engine.dialect.name == "postgresql":  # SQLite's readers hold nobody up
+                assert not renewal.done()
         assert renewal.result(timeout=60) == 1
     assert "right" in log.shell("check")
