@@ -84,16 +84,19 @@ class PairKeeper:
 
         Without that, the pairs would depend on the order in which records are added.
         """
-        groups = [group for number in shared if (group := _telling_group(number, shared[number], companies))]
-        first_ids = {other for group in groups for other in group}
-        pairs = [tuple(pair) for pair in statements.find_pairs(self.dbsession, self.kind.name, first_ids)]
+        groups = [group for number in shared if (group := _group_to_check(number, shared[number], companies))]
+        seconds: dict[int, set[int]] = defaultdict(set)  # of the stored pairs, by the first record
+        first_ids = {number for group in groups for number in group}
+        for first, second in statements.find_pairs(self.dbsession, self.kind.name, first_ids):
+            seconds[first].add(second)
         outdated = {
-            pair
+            (first, second)
             for group in groups
-            for pair in pairs
-            if pair[0] in group and pair[1] in group and not _is_still_alike(pair, group, countries)
+            for first in group
+            for second in seconds[first] & group.keys()
+            if not _is_still_alike((first, second), group, countries)
         }
-        statements.drop_pairs_of(self.dbsession, self.kind.name, outdated)
+        statements.drop_given_pairs(self.dbsession, self.kind.name, outdated)
 
     def _matters(self, change: Change) -> bool:
         names = compared_names(self.kind)
@@ -168,10 +171,11 @@ def _around(company: Company, others: Iterable[Company]) -> Around:
     return Around({host for host, those in names.items() if len(those) <= NAMES}, routes)
 
 
-def _telling_group(number: int, found: Collection[int], companies: Mapping[int, Company]) -> dict[int, Company]:
-    """Return a record and those at its airport that share a key with it, if they may tell that others are no doubles.
+def _group_to_check(number: int, found: Collection[int], companies: Mapping[int, Company]) -> dict[int, Company]:
+    """Return a record and those at its airport that share a key with it, if their pairs must be compared again.
 
-    That they do if they name more companies for its web site than two, or more routes of its company than one.
+    They must if the group has more than two companies with the record's web site, or several routes of its company;
+    else the result is empty.
     """
     company = companies[number]
     others = {other: companies[other] for other in found if other in companies}
@@ -181,7 +185,7 @@ def _telling_group(number: int, found: Collection[int], companies: Mapping[int, 
     return group if has_several and len(group) > NAMES else {}
 
 
-def _is_still_alike(pair: tuple[int, ...], group: Mapping[int, Company], countries: Mapping[str, str]) -> bool:
+def _is_still_alike(pair: PairKey, group: Mapping[int, Company], countries: Mapping[str, str]) -> bool:
     one, other = group[pair[0]], group[pair[1]]
     return _likeness((one, other), countries, OPEN, _around(one, group.values())) is not None
 

@@ -29,7 +29,7 @@ DELETE FROM duplicate_pair WHERE (kind, first_id, second_id) IN (SELECT kind, fi
 """
 BY_SECOND = {"sqlite": "INDEXED BY ix_duplicate_pair_second", "postgresql": ""}
 DROP_OPEN_PAIRS = f"{DROP_PAIRS} AND state <> {REJECTED}"
-DROP_PAIRS_OF = """
+DROP_GIVEN_PAIRS = """
 DELETE FROM duplicate_pair WHERE (kind, first_id, second_id, state) IN (SELECT {0}, {1}, {2}, {3} FROM {rows})
 """
 FIND_PAIRS = """
@@ -80,9 +80,9 @@ def find_pairs(dbsession: Session, kind: str, first_ids: Collection[int]) -> Seq
     return _run(dbsession, FIND_PAIRS, rows, TEXT, BIG, SMALL).all() if rows else ()
 
 
-def drop_pairs_of(dbsession: Session, kind: str, pairs: Collection[tuple[int, ...]]) -> None:
+def drop_given_pairs(dbsession: Session, kind: str, pairs: Collection[tuple[int, ...]]) -> None:
     """Delete open pairs, each of the ids of two records."""
-    _execute(dbsession, DROP_PAIRS_OF, [(kind, *pair, OPEN) for pair in pairs], TEXT, BIG, BIG, SMALL)
+    _execute(dbsession, DROP_GIVEN_PAIRS, [(kind, *pair, OPEN) for pair in pairs], TEXT, BIG, BIG, SMALL)
 
 
 def drop_open_pairs(dbsession: Session, kind: str, ids: Collection[int]) -> None:
