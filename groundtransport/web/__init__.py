@@ -8,7 +8,7 @@ from pyramid.interfaces import IViewDeriverInfo
 
 from groundtransport.db import deadline
 from groundtransport.request import Request, View
-from groundtransport.web.readiness import ReadinessMonitor, check
+from groundtransport.web.readiness import ReadinessMonitor, check_readiness
 
 
 def require_permission(view: View, info: IViewDeriverInfo) -> View:
@@ -72,7 +72,7 @@ time_budget.options = ("time_budget",)  # type: ignore[attr-defined]  # Pyramid'
 def includeme(config: Configurator) -> None:
     config.add_settings({"jinja2.trim_blocks": "true", "jinja2.lstrip_blocks": "true", "jinja2.undefined": "strict"})
     config.registry["readiness"] = []  # functions that return the reason for a 503 of /readyz, or None
-    config.registry["readiness_monitor"] = ReadinessMonitor(partial(check, config.registry))
+    config.registry["readiness_monitor"] = ReadinessMonitor(partial(check_readiness, config.registry))
     config.include("groundtransport.i18n")
     config.include("pyramid_jinja2")
     config.add_jinja2_search_path("groundtransport:web/templates")

@@ -29,7 +29,7 @@ class Readiness(NamedTuple):
 NO_ANSWER = Readiness(_("The database does not answer."))
 
 
-def check(registry: Registry) -> Readiness:
+def check_readiness(registry: Registry) -> Readiness:
     """Return whether the database is ready for this process. Raise SQLAlchemyError if it does not answer."""
     if registry["settings"].is_sqlite and not sqlite.is_sound(registry["engine"]):
         return Readiness(_("The database file is damaged: bring back a backup."))

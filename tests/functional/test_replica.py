@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
+from groundtransport.db import Replica
 from groundtransport.security import Role
 from tests import postgres
 from tests.api import Program, make_token
@@ -129,6 +130,14 @@ def test_without_the_leader_pages_are_shown(site: Site, servers: Servers) -> Non
     assert NOT_SAVED not in client.get(LIST).text
     assert client.post(LIST, form, X_CSRF_Token=form["csrf_token"]).status_int == 303
     assert_whole(site)
+
+
+def test_a_health_probe_does_not_ask_the_leader(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would wait for a paused one."""
+    asked: list[str] = []
+    monkeypatch.setattr(Replica, "is_leader_away", lambda _replica: bool(asked.append("leader")))
+    assert site.client().get("/healthz").text == "ok"
+    assert asked == []
 
 
 def test_without_the_replica_the_leader_answers(site: Site, servers: Servers) -> None:

@@ -90,12 +90,17 @@ class SavedViewsViews:
     def change(self) -> Response:
         """Do what the form says; with an error, show the page again."""
         form = read_form(self.request, ViewForm)
-        actions = (self.save, self.rename, self.replace, self.delete, self.restore)
-        action = next((one for one in actions if one.__name__ == form.do), None)
-        if action is None:
+        actions = {
+            "save": self.save,
+            "rename": self.rename,
+            "replace": self.replace,
+            "delete": self.delete,
+            "restore": self.restore,
+        }
+        if form.do not in actions:
             raise HTTPNotFound
         try:
-            return action(form)
+            return actions[form.do](form)
         except ViewRefused as refused:
             return self.refuse(form, refused)
 
