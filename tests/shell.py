@@ -14,7 +14,7 @@ from groundtransport.airports import loading, source
 from groundtransport.airports.models import City, SmallCity
 from groundtransport.cli import main
 from groundtransport.db import migrations
-from tests.site import ENVIRON, app_settings
+from tests.site import ENVIRON, add_users, app_settings
 
 SOME = ("JFK", "LHR", "YUL", "SJU", "ANR")
 
@@ -70,6 +70,15 @@ def fill_with_some_places(url: str) -> None:
     engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
     migrations.upgrade(engine)
     add_some_places(engine)
+    engine.dispose()
+
+
+def fill_with_some_places_and_users(url: str) -> None:
+    """Fill a database as ``fill_with_some_places``, and add a user for each role: what a Site needs at least."""
+    fill_with_some_places(url)
+    engine = db.make_engine(settings.read(app_settings(url), ENVIRON))
+    with db.transaction(engine) as dbsession:
+        add_users(dbsession)
     engine.dispose()
 
 

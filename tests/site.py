@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from sqlalchemy import Connection, Engine, func, insert, select
+from sqlalchemy.orm import Session
 from webtest import TestApp
 
 import groundtransport
@@ -85,13 +86,18 @@ def fill_with_all_places(url: str) -> None:
         loading.add_missing(dbsession)
         loading.load_cities(dbsession)
         loading.load_small_cities(dbsession)
-        for role in Role:
-            users.add(dbsession, f"the-{role}", role, PASSWORD, one_time=False)
+        add_users(dbsession)
     engine.dispose()
 
 
+def add_users(dbsession: Session) -> None:
+    """Add a user for each role, whose name is ``the-<role>``."""
+    for role in Role:
+        users.add(dbsession, f"the-{role}", role, PASSWORD, one_time=False)
+
+
 class Site:
-    """The application on a database that ``fill_with_all_places`` filled."""
+    """The application on a database with places, and with the users of ``add_users``."""
 
     def __init__(self, url: str, **more: str) -> None:
         self.url = url

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import URL, create_engine, text
 
 from tests import postgres
-from tests.site import fill_with_all_places
+from tests.shell import fill_with_some_places_and_users
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,10 @@ class Servers:
 
 @contextmanager
 def leader_and_standby(name: str) -> Iterator[Servers]:
-    """Yield two servers with the filled database ``name``. Skip the test without PostgreSQL; in CI it fails then."""
+    """Yield two servers with a database ``name`` that has some places and users.
+
+    Without PostgreSQL, skip the test; in CI, fail it.
+    """
     programs = postgres.find_programs()
     if programs is None:
         if os.environ.get("CI"):
@@ -52,7 +55,7 @@ def leader_and_standby(name: str) -> Iterator[Servers]:
         try:
             execute(url_of(leader), f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'")
             servers = Servers(programs, leader, standby, name)
-            fill_with_all_places(servers.leader.render_as_string())
+            fill_with_some_places_and_users(servers.leader.render_as_string())
             yield servers
         finally:
             postgres.stop(programs, standby)

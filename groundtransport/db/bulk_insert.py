@@ -1,6 +1,6 @@
 """Insert many rows of one table with the quickest statement of each database. It publishes no events.
 
-Only the writer of records and the activity log may use it; writes of other modules would bypass the log.
+Only the writer of records, the activity log, and the loading of cities, which are not logged, may use it.
 """
 
 from collections.abc import Callable, Sequence

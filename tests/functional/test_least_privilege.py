@@ -7,10 +7,9 @@ import pytest
 from sqlalchemy import Engine, create_engine, make_url, text
 from sqlalchemy.exc import ProgrammingError
 
-from groundtransport import db, settings
-from groundtransport.db import migrations
 from tests.databases import new_database
-from tests.site import ENVIRON, Site, app_settings, fill_with_all_places
+from tests.shell import fill_with_some_places_and_users
+from tests.site import Site
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 ROLES = ("groundtransport", "groundtransport_owner")
@@ -43,17 +42,13 @@ def restricted(postgresql_url: str) -> Iterator[Site]:
         if count:
             pytest.skip("this server has a groundtransport role already: the statements were not tried")
     run(admin, before)
-    owner = db.make_engine(settings.read(app_settings(as_role(postgresql_url, ROLES[1])), ENVIRON))
-    migrations.upgrade(owner)
+    fill_with_some_places_and_users(as_role(postgresql_url, ROLES[1]))
     run(admin, after)
-    url = as_role(postgresql_url, ROLES[0])
-    fill_with_all_places(url)
-    site = Site(url)
+    site = Site(as_role(postgresql_url, ROLES[0]))
     try:
         yield site
     finally:
         site.engine.dispose()
-        owner.dispose()
         run(admin, "".join(f"DROP OWNED BY {role} CASCADE; DROP ROLE {role};" for role in ROLES))
         admin.dispose()
 
