@@ -27,7 +27,7 @@ def guess_mapping(kind: Kind, header: Sequence[str]) -> dict[int, str | None]:
     """
     keys = [_key(title) for title in header]
     mapping: dict[int, str | None] = dict.fromkeys(range(len(header)))
-    ignored = _refused_columns(keys)
+    ignored = refused_columns(header)
     names, titles, synonyms = _titles(kind)
     before_brackets = [_key(title.partition("(")[0].partition("[")[0]) for title in header]
     every_title = {**synonyms, **titles, **names}
@@ -43,10 +43,12 @@ def _key(title: str) -> str:
     return re.sub(r"[\W_]+", "", fold(title))
 
 
-def _refused_columns(keys: Sequence[str]) -> set[int]:
-    """Return the indexes of REFUSED_COLUMNS, if a header has all of them."""
-    indexes = {keys.index(name) for name in REFUSED_COLUMNS if name in keys}
-    return indexes if len(indexes) == len(REFUSED_COLUMNS) else set()
+def refused_columns(header: Sequence[str]) -> set[int]:
+    """Return the indexes of REFUSED_COLUMNS, if a header has all of them; the last ones, because a file can have a
+    column ``Line`` of its own.
+    """
+    last = {key: index for index, title in enumerate(header) if (key := _key(title)) in REFUSED_COLUMNS}
+    return {*last.values()} if len(last) == len(REFUSED_COLUMNS) else set()
 
 
 @cache
