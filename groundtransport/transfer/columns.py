@@ -1,15 +1,10 @@
 """Guess which field each column of a file holds, by the titles in its header."""
 
-import gettext
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.resources import files
-from pathlib import Path
 
-from translationstring import TranslationString
-
-from groundtransport.i18n import DOMAIN, LANGUAGES
+from groundtransport.i18n import in_every_language
 from groundtransport.records.kind import Kind
 from groundtransport.text import fold
 from groundtransport.transfer.column_synonyms import BY_FIELD, LABEL
@@ -59,7 +54,7 @@ def _titles(kind: Kind) -> tuple[dict[str, str], dict[str, str], dict[str, str]]
     synonyms = {synonym: name for name in FURTHER_COLUMNS for synonym in BY_FIELD.get(name, ())}
     for name, node in kind.fields.items():
         for title in (node.title, node.column_title):
-            for text in _in_every_language(title) if title else ():
+            for text in in_every_language(title) if title else ():
                 titles.setdefault(_key(text), name)
     for name in kind.fields:
         for synonym in _synonyms(kind, name):
@@ -77,17 +72,3 @@ def _synonyms(kind: Kind, name: str) -> Iterator[str]:
     for synonym in node.synonyms:
         yield synonym if number == 1 else f"{synonym}{number}"
         yield f"{synonym}{number}"
-
-
-def _in_every_language(title: str) -> Iterator[str]:
-    """Yield a title and its translations."""
-    yield str(title)
-    if isinstance(title, TranslationString):
-        for language in LANGUAGES:
-            yield _catalogue(language).gettext(str(title))
-
-
-@cache
-def _catalogue(language: str) -> gettext.NullTranslations:
-    folder = Path(str(files("groundtransport"))) / "locale"
-    return gettext.translation(DOMAIN, folder, [language], fallback=True)

@@ -150,6 +150,19 @@ def test_impossible_options_are_refused_with_all_that_was_chosen(importing: Impo
     )
 
 
+def test_a_status_is_read_in_any_language_and_for_another_text_each_status_is_proposed(importing: Importing) -> None:
+    path = importing.start(b"airport;company;status\nJFK;Alpha;Activo\nJFK;Beta;INACTIVO\nJFK;Gamma;closed\n")
+    page = importing.preview(path)
+    assert importing.batch(path).counts["new"] == 2
+    buttons = page.html.find_all("button", {"name": "replace"})
+    assert [button.get_text() for button in buttons] == ["Use Active", "Use Inactive"]
+    importing.client.post(f"{path}/decide", {"replace": buttons[1]["value"]})
+    importing.run()
+    importing.commit(path)
+    rows = {row["company_name"]: row["status"] for row in importing.client.rows("transit")}
+    assert rows == {"Alpha": "active", "Beta": "inactive", "Gamma": "inactive"}
+
+
 def test_from_an_empty_sheet_another_one_can_be_chosen(importing: Importing) -> None:
     content = BytesIO()
     with xlsxwriter.Workbook(content) as book:
