@@ -5,7 +5,8 @@ The message id is the English text. The catalogues are in ``groundtransport/loca
 compiled catalogue.
 """
 
-from functools import lru_cache
+import gettext as catalogues
+from functools import cache, lru_cache
 from pathlib import Path
 
 from babel import Locale
@@ -65,6 +66,18 @@ def translated(text: str | tuple[str, ...], localizer: Localizer | None = None) 
     message = TranslationString(text, domain=text.domain, default=text.default, mapping=values)
     result: str = localizer.translate(message) if localizer else message.interpolate()
     return result
+
+
+def in_every_language(text: str) -> tuple[str, ...]:
+    """Return a text and, if it is marked for translation, its translations; for what people write into files."""
+    if not isinstance(text, TranslationString):
+        return (text,)
+    return (str(text), *(_catalogue(code).gettext(str(text)) for code in LANGUAGES))
+
+
+@cache
+def _catalogue(language: str) -> catalogues.NullTranslations:
+    return catalogues.translation(DOMAIN, LOCALE, [language], fallback=True)
 
 
 @lru_cache(4096)  # a few hundred texts in each language

@@ -63,13 +63,18 @@ def import_options(command: Callable[..., object]) -> Callable[..., object]:
 def read_file(reader: FileReader, path: Path, request: ImportRequest) -> SourceFile:
     """Return the recognised file. Raise BadFile if it is none.
 
-    A guessed encoding is not used, because nobody looks at it before the rows are written.
+    A guessed encoding is not used, because nobody looks at it before the rows are written. Raise ClickException if the
+    header cannot be read without one, because its columns would not be known.
     """
     options = ReadOptions(request.encoding or "", request.delimiter, request.sheet)
     file = reader.sniff(path, path.name, options)
     if file.is_guessed:
-        click.echo(f"The file is not valid UTF-8. If it is {ENCODINGS[file.encoding]}: --encoding {file.encoding}")
+        hint = f"not valid UTF-8. If the file is {ENCODINGS[file.encoding]}: --encoding {file.encoding}"
         file = reader.sniff(path, path.name, ReadOptions(UTF_8, request.delimiter, request.sheet))
+        titles = "".join(file.header)
+        if titles != titles.encode(errors="replace").decode():  # invalid bytes are surrogates: see reading/csv_rows.py
+            raise click.ClickException(f"The header is {hint}")
+        click.echo(f"The file is {hint.replace('the file', 'it')}")
     return file
 
 

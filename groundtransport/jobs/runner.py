@@ -88,10 +88,12 @@ class Runner:
             queue.give_back(self.engine, claim, self.owner, at_once=True)
         except LeaseLost:
             log.warning("job %d (%s) was taken over by another runner", claim.job_id, claim.name)
-        except Exception as error:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # a panic of a library in Rust is no Exception, and would end the thread
             self._end_in_error(claim, error)
 
-    def _end_in_error(self, claim: queue.Claim, error: Exception) -> None:
+    def _end_in_error(self, claim: queue.Claim, error: BaseException) -> None:
         """Try a job again after an error of the database; let it fail after any other, or too many."""
         if isinstance(error, DBAPIError) and claim.attempts < queue.ATTEMPTS:
             log.warning("job %d (%s) will be tried again: %s", claim.job_id, claim.name, error)

@@ -1,15 +1,10 @@
 """Guess which field each column of a file holds, by the titles in its header."""
 
-import gettext
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.resources import files
-from pathlib import Path
 
-from translationstring import TranslationString
-
-from groundtransport.i18n import DOMAIN, LANGUAGES
+from groundtransport.i18n import in_every_language
 from groundtransport.records.kind import Kind
 from groundtransport.text import fold
 from groundtransport.transfer.column_synonyms import BY_FIELD, LABEL
@@ -27,7 +22,7 @@ def guess_mapping(kind: Kind, header: Sequence[str]) -> dict[int, str | None]:
     """
     keys = [_key(title) for title in header]
     mapping: dict[int, str | None] = dict.fromkeys(range(len(header)))
-    ignored = _refused_columns(keys)
+    ignored = refused_columns(header)
     names, titles, synonyms = _titles(kind)
     before_brackets = [_key(title.partition("(")[0].partition("[")[0]) for title in header]
     every_title = {**synonyms, **titles, **names}
@@ -43,10 +38,12 @@ def _key(title: str) -> str:
     return re.sub(r"[\W_]+", "", fold(title))
 
 
-def _refused_columns(keys: Sequence[str]) -> set[int]:
-    """Return the indexes of REFUSED_COLUMNS, if a header has all of them."""
-    indexes = {keys.index(name) for name in REFUSED_COLUMNS if name in keys}
-    return indexes if len(indexes) == len(REFUSED_COLUMNS) else set()
+def refused_columns(header: Sequence[str]) -> set[int]:
+    """Return the indexes of REFUSED_COLUMNS, if a header has all of them; the last ones, because a file can have a
+    column ``Line`` of its own.
+    """
+    last = {key: index for index, title in enumerate(header) if (key := _key(title)) in REFUSED_COLUMNS}
+    return {*last.values()} if len(last) == len(REFUSED_COLUMNS) else set()
 
 
 @cache
@@ -57,7 +54,7 @@ def _titles(kind: Kind) -> tuple[dict[str, str], dict[str, str], dict[str, str]]
     synonyms = {synonym: name for name in FURTHER_COLUMNS for synonym in BY_FIELD.get(name, ())}
     for name, node in kind.fields.items():
         for title in (node.title, node.column_title):
-            for text in _in_every_language(title) if title else ():
+            for text in in_every_language(title) if title else ():
                 titles.setdefault(_key(text), name)
     for name in kind.fields:
         for synonym in _synonyms(kind, name):
@@ -75,17 +72,3 @@ def _synonyms(kind: Kind, name: str) -> Iterator[str]:
     for synonym in node.synonyms:
         yield synonym if number == 1 else f"{synonym}{number}"
         yield f"{synonym}{number}"
-
-
-def _in_every_language(title: str) -> Iterator[str]:
-    """Yield a title and its translations."""
-    yield str(title)
-    if isinstance(title, TranslationString):
-        for language in LANGUAGES:
-            yield _catalogue(language).gettext(str(title))
-
-
-@cache
-def _catalogue(language: str) -> gettext.NullTranslations:
-    folder = Path(str(files("groundtransport"))) / "locale"
-    return gettext.translation(DOMAIN, folder, [language], fallback=True)

@@ -15,7 +15,7 @@ import orjson
 import xlsxwriter
 
 from groundtransport.i18n import _
-from groundtransport.transfer.columns import REFUSED_COLUMNS
+from groundtransport.transfer.columns import REFUSED_COLUMNS, refused_columns
 from groundtransport.transfer.formula_guard import guard
 from groundtransport.transfer.plan_types import Outcome, PlannedRow
 from groundtransport.transfer.reading.encodings import UTF_8
@@ -45,9 +45,11 @@ def result_rows(
 ) -> Iterator[Row]:
     """Yield the header and the rows, each with its remarks; ``titles`` maps the names of fields.
 
-    With ``are_bad``, none of the rows was written: those that were planned to be are conflicts.
+    With ``are_bad``, none of the rows was written: those that were planned to be are conflicts. The cells of a row that
+    are more than those of the header come last, so that such a row is refused until they are put where they belong.
     """
-    old = [index for index, title in enumerate(file.header) if title.strip().lower() not in REFUSED_COLUMNS]
+    earlier_remarks = refused_columns(file.header)
+    old = [index for index in range(len(file.header)) if index not in earlier_remarks]
     yield [*(file.header[index] for index in old), *REFUSED_COLUMNS]
     for row in rows:
         cells = [row.cells[index] if index < len(row.cells) else "" for index in old]
@@ -56,7 +58,8 @@ def result_rows(
         names = dict.fromkeys(translate(titles[name]) for name, _value, _reason in remarks if name in titles)
         values = "; ".join(value for _name, value, _reason in remarks if value)
         reasons = " ".join(translate(reason) for _name, _value, reason in remarks)
-        yield [*cells, str(row.line), "; ".join(names), values, reasons]
+        surplus = row.cells[len(file.header) :]
+        yield [*cells, str(row.line), "; ".join(names), values, reasons, *(surplus if any(surplus) else ())]
 
 
 def _remarks(row: PlannedRow) -> Iterator[tuple[str, str, str]]:
@@ -109,7 +112,10 @@ def _write_json_lines(target: IO[bytes], file: SourceFile, rows: Iterable[Row]) 
     table = iter(rows)
     header = next(table)
     for row in table:
-        target.write(orjson.dumps(dict(zip(header, row, strict=True)), option=orjson.OPT_APPEND_NEWLINE))
+        # A name of the file's own, such as "line", keeps its value.
+        own = dict(zip(header[: -len(REFUSED_COLUMNS)], row, strict=False))
+        values = {**dict(zip(header, row, strict=True)), **own}
+        target.write(orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE))
 
 
 WRITERS = {Format.XLSX: _write_workbook, Format.JSON_LINES: _write_json_lines}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import xlsxwriter
 from sqlalchemy import Connection, func, select, update
 from sqlalchemy.exc import OperationalError
 
@@ -147,6 +148,62 @@ def test_impossible_options_are_refused_with_all_that_was_chosen(importing: Impo
         "id",
         "my list",
     )
+
+
+def test_a_status_is_read_in_any_language_and_for_another_text_each_status_is_proposed(importing: Importing) -> None:
+    path = importing.start(b"airport;company;status\nJFK;Alpha;Activo\nJFK;Beta;INACTIVO\nJFK;Gamma;closed\n")
+    page = importing.preview(path)
+    assert importing.batch(path).counts["new"] == 2
+    buttons = page.html.find_all("button", {"name": "replace"})
+    assert [button.get_text() for button in buttons] == ["Use Active", "Use Inactive"]
+    importing.client.post(f"{path}/decide", {"replace": buttons[1]["value"]})
+    importing.run()
+    importing.commit(path)
+    rows = {row["company_name"]: row["status"] for row in importing.client.rows("transit")}
+    assert rows == {"Alpha": "active", "Beta": "inactive", "Gamma": "inactive"}
+
+
+def test_from_an_empty_sheet_another_one_can_be_chosen(importing: Importing) -> None:
+    content = BytesIO()
+    with xlsxwriter.Workbook(content) as book:
+        book.add_worksheet("Data").write_row(0, 0, ["airport_name", "company_name"])
+        book.get_worksheet_by_name("Data").write_row(1, 0, ["JFK", "Alpha"])
+        book.add_worksheet("Empty")
+    path = importing.start(content.getvalue(), "records.xlsx")
+    importing.client.post(f"{path}/read", {"sheet": "Empty"})
+    importing.run()
+
+    page = importing.client.get(path)
+    assert "The file has no row." in page.text
+    form = next(one for one in page.forms.values() if one.action.endswith("/read"))
+    assert form["sheet"].value == "Empty"
+    assert "encoding" not in form.fields
+    importing.client.post(f"{path}/read", {"sheet": "Data"})
+    importing.run()
+    assert importing.form(path)["column-1"] == "company_name"
+
+
+def test_refused_rows_keep_a_column_line_of_their_own_and_their_surplus_cells(importing: Importing) -> None:
+    content = b"Line,Airport,Company\nQ10,JFK,Alpha, Inc\nQ11,XXXX,Beta\n"
+    path = importing.start(content)
+    importing.preview(path)
+    answer = importing.client.get(f"{path}/file?show=refused")
+    rows = [line.split(",") for line in answer.body.decode("utf-8-sig").splitlines()]
+    assert rows[0] == ["Line", "Airport", "Company", "line", "field", "value", "reason"]
+    assert (rows[1][:4], rows[1][-1]) == (["Q10", "JFK", "Alpha", "2"], " Inc")
+    assert rows[2][:4] == ["Q11", "XXXX", "Beta", "3"]
+
+    again = importing.start(answer.body)
+    assert importing.form(again)["column-0"] == "route_name"
+    page = importing.preview(again)
+    assert "more cells than the header" in page.text, "the surplus cell is not lost unseen"
+
+
+def test_refused_objects_keep_a_name_line_of_their_own(importing: Importing) -> None:
+    path = importing.start(b'{"line": "Q10", "airport": "XXXX", "company": "Alpha"}\n', "records.jsonl")
+    importing.preview(path)
+    answer = importing.client.get(f"{path}/file?show=refused")
+    assert json.loads(answer.body)["line"] == "Q10"
 
 
 def test_an_unreadable_file_says_why_and_can_be_discarded(importing: Importing) -> None:

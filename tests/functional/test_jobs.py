@@ -65,6 +65,19 @@ def test_a_job_is_executed_once_with_its_parameters_and_its_progress_is_stored(s
     assert row.finished_at is not None
 
 
+def test_a_panic_of_a_library_in_rust_ends_its_job_alone(site: Site, handle: Any) -> None:
+    class PanicException(BaseException):
+        """As pyo3 raises it: no Exception."""
+
+    def panic(run: JobRun) -> None:
+        raise PanicException("capacity overflow")
+
+    handle(panic)
+    job_id = add(site)
+    assert Runner(site.registry).run_pending() == 1
+    assert job(site, job_id).state == JobState.FAILED
+
+
 def test_a_job_of_a_transaction_that_is_rolled_back_does_not_exist(site: Site, handle: Any) -> None:
     handle(lambda run: pytest.fail("executed"))
     tm = TransactionManager(explicit=True)

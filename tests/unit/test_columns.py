@@ -86,5 +86,10 @@ def test_the_columns_of_refused_rows_are_ignored() -> None:
     assert fields("transit", "Airport", "Line") == ["airport_name", "route_name"]
 
 
+def test_a_column_line_of_the_file_itself_is_kept_beside_those_of_refused_rows() -> None:
+    header = ("Line", "Company", "Reason", "line", "field", "value", "reason")
+    assert fields("transit", *header) == ["route_name", "company_name", None, None, None, None, None]
+
+
 def test_a_kind_without_a_field_has_no_column_for_it() -> None:
     assert fields("scheduledbus", "Website", "Route", "Company Phone", "tel") == [None, None, "company_phone1", None]

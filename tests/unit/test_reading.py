@@ -10,6 +10,7 @@ import pytest
 import xlsxwriter
 
 from groundtransport.i18n import translated
+from groundtransport.transfer.reading import workbook
 from groundtransport.transfer.reading.file_reader import FileReader
 from groundtransport.transfer.reading.gtfs import AirportPosition
 from groundtransport.transfer.reading.limits import Limits
@@ -249,6 +250,56 @@ def test_workbooks_that_are_not_read_say_why(files: Files) -> None:
     assert "file of the feed cannot be read" in files.refusal(files.archive(**feed))
     book = files.workbook(lambda book, sheet: sheet.write(0, 0, "x"))
     assert "damaged" in files.refusal(book.read_bytes()[:3_000])
+
+
+def test_a_sheet_with_a_far_cell_is_refused_before_it_fills_the_memory(files: Files) -> None:
+    def fill(book: Any, sheet: Any) -> None:
+        sheet.write_row(0, 0, ["airport_name", "company_name"])
+        sheet.write(1_048_575, 16_383, "x")
+
+    refusal = files.refusal(files.workbook(fill))
+    assert refusal.startswith("A sheet reaches to line 1,048,576 and has 16,384 columns; at most 10,000,000 cells")
+
+
+def test_empty_cells_with_a_format_do_not_widen_a_sheet(files: Files) -> None:
+    def fill(book: Any, sheet: Any) -> None:
+        sheet.write_row(0, 0, ["airport_name", "company_name"])
+        sheet.write_row(1, 0, ["JFK", "Alpha"])
+        sheet.write_blank(1_048_575, 16_383, None, book.add_format({"bold": True}))
+
+    assert files.rows(files.workbook(fill)) == [(2, ("JFK", "Alpha"))]
+
+
+@pytest.mark.parametrize(
+    "xml",
+    [
+        '<worksheet><sheetData><row r="1"><c r="ZZZZZZZ99999999999"><v>1</v></c></row></sheetData></worksheet>',
+        '<!DOCTYPE a [<!ENTITY far "XFD1048576">]><worksheet><c r="&far;"><v>1</v></c></worksheet>',
+        "<worksheet><sheetData>",
+        "no XML",
+    ],
+)
+def test_a_sheet_that_no_spreadsheet_writes_is_damaged(files: Files, xml: str) -> None:
+    book = files.workbook(lambda book, sheet: sheet.write_row(0, 0, ["airport_name", "company_name"]))
+    with zipfile.ZipFile(book) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts["xl/worksheets/sheet1.xml"] = xml.encode()
+    with zipfile.ZipFile(book, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    assert "damaged" in files.refusal(book)
+
+
+def test_a_panic_of_calamine_is_a_damaged_workbook(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    class PanicException(BaseException):
+        """As pyo3 raises it; its own class cannot be imported."""
+
+    def panic(path: str) -> None:
+        raise PanicException("capacity overflow")
+
+    book = files.workbook(lambda book, sheet: sheet.write(0, 0, "x"))
+    monkeypatch.setattr(workbook.CalamineWorkbook, "from_path", panic, raising=False)
+    assert "damaged" in files.refusal(book)
 
 
 def test_an_archive_with_a_password_says_so(files: Files) -> None:

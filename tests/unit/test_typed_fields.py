@@ -126,6 +126,19 @@ def test_values_are_shown() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "day"), [("2026-11-03", "2026-11-03"), ("3.11.2026", "2026-11-03"), (" 01.04.2026 ", "2026-04-01")]
+)
+def test_a_date_with_dots_is_understood(text: str, day: str) -> None:
+    assert read("date", text) == day
+
+
+@pytest.mark.parametrize("text", ["3/11/2026", "31.02.2026", "11.2026", "3.11.26"])
+def test_a_date_that_can_be_two_days_or_none_is_refused(text: str) -> None:
+    with pytest.raises(colander.Invalid):
+        read("date", text)
+
+
 def test_checkboxes_keep_a_text_that_is_no_choice() -> None:
     node = FIELDS["several"]
     assert isinstance(node, SeveralChoices)

@@ -1,14 +1,16 @@
 """Fields of fixed choices: one of a list, a code, yes or no, several codes."""
 
 import re
+from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 from translationstring import TranslationString
 
 from groundtransport.events import Value
-from groundtransport.i18n import DOMAIN, _
+from groundtransport.i18n import DOMAIN, _, in_every_language
 from groundtransport.records.fields.base import Cell, Field, Highlight, JsonSchema, Translate
 
+PROPOSED = 3  # choices at most that an import proposes in place of any other text
 _SEPARATOR = re.compile(r"\s*[,;]\s*")
 YES, NO = "yes", "no"
 _WORDS = {**dict.fromkeys((YES, "y", "true", "1"), True), **dict.fromkeys((NO, "n", "false", "0"), False)}
@@ -46,9 +48,12 @@ class Choice(Select):
     def empty(self) -> object:
         return self.choices[0][0]
 
+    def proposals(self, text: str) -> Sequence[str]:
+        return [code for code, _label in self.choices] if len(self.choices) <= PROPOSED else ()
+
     def convert(self, text: str) -> str:
         for code, label in self.choices:
-            if text.casefold() in (code.casefold(), label.casefold()):
+            if text.casefold() in (known.casefold() for known in (code, *in_every_language(label))):
                 return code
         labels = tuple(label for _code, label in self.choices)
         raise self.invalid(_("${field} must be one of: ${labels}."), labels=labels)

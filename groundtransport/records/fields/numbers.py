@@ -17,6 +17,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _DECIMAL = re.compile(r"([+-]?[0-9]{1,18})(?:[.,]([0-9]+))?", re.ASCII)
 FIRST_CELL_DATE = "1900-03-01"  # Excel counts a day that 1900 did not have before it
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+_DOTTED_DATE = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})", re.ASCII)  # with dots, the day is always first
 
 
 class RangeField(Field):
@@ -105,12 +106,18 @@ class Amount(RangeField):
 
 
 class DateField(RangeField):
-    """A date as ``2026-11-03``; the column type is ``DateColumn``."""
+    """A date as ``2026-11-03``, or in a file as ``3.11.2026``; the column type is ``DateColumn``."""
 
     attributes = {"type": "date", "autocomplete": "off"}
 
     def json_schema(self) -> JsonSchema:
         return {"type": "string", "format": "date"}
+
+    def clean(self, text: str) -> str:
+        """Return a date with dots as ``2026-11-03``, not one with slashes: which number is its month is not known."""
+        text = super().clean(text)
+        dotted = _DOTTED_DATE.fullmatch(text)
+        return f"{dotted[3]}-{dotted[2]:0>2}-{dotted[1]:0>2}" if dotted else text
 
     def convert(self, text: str) -> str:
         try:

@@ -23,15 +23,18 @@ def recognise(run: JobRun) -> None:
     with run.transaction() as dbsession:
         batch = store.locked(dbsession, import_id)
         filename, options = batch.filename, ReadOptions(**batch.read_options)
+    reader, outline = files.file_reader(run.registry), None
     try:
         with files.on_disk(run.registry, import_id) as path:
-            file = files.file_reader(run.registry).sniff(path, filename, options)
+            outline = reader.outline(path, filename, options)
+            file = reader.with_header(outline)
         if not file.sample:
             raise BadFile(NO_ROW)
     except BadFile as bad:
         with run.transaction() as dbsession:
             batch = store.locked(dbsession, import_id)
-            batch.state, batch.problem, batch.source = ImportState.UNREADABLE, text_to_json(bad.reason), None
+            batch.state, batch.problem = ImportState.UNREADABLE, text_to_json(bad.reason)
+            batch.source = files.to_json(outline) if outline else None  # what a person can choose otherwise
         return
     with run.transaction() as dbsession:
         store_file(dbsession, store.locked(dbsession, import_id), run.registry["kinds"], file)

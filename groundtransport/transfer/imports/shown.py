@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import select
 
 from groundtransport.i18n import _
+from groundtransport.records.fields import Choice
 from groundtransport.records.kind import Kind, label_of
 from groundtransport.request import Request
 from groundtransport.transfer.imports.models import ImportBatch, ImportState, KeptReason
@@ -68,11 +69,15 @@ TYPED_MAX = 100  # characters of a cell that names a refused row
 
 @dataclass
 class ShownProblem:
-    """A problem of a cell: the field's title, the column's letter and title, the value and the reason."""
+    """A problem of a cell: the field's title, the column's letter and title, the value and the reason.
+
+    ``proposals`` are the texts to use in place of the value, each with its label.
+    """
 
     problem: CellProblem
     title: str
     column: str
+    proposals: list[tuple[str, str]]
 
 
 @dataclass
@@ -140,7 +145,10 @@ def column_name(index: int | None, header: Sequence[str]) -> str:
 
 def shown_problem(kind: Kind, header: Sequence[str], problem: CellProblem) -> ShownProblem:
     """Return a problem with the titles of its field and column."""
-    return ShownProblem(problem, field_titles(kind).get(problem.field, ""), column_name(problem.column, header))
+    node = kind.fields.get(problem.field)
+    proposals = [(text, node.filter_shown(text) if isinstance(node, Choice) else text) for text in problem.proposals]
+    title = field_titles(kind).get(problem.field, "")
+    return ShownProblem(problem, title, column_name(problem.column, header), proposals)
 
 
 def shown_rows(

@@ -27,8 +27,10 @@ class FileReader:
 
     def sniff(self, path: Path, filename: str, options: ReadOptions | None = None) -> SourceFile:
         """Return a file as it is recognised, or as ``options`` say. Raise BadFile if it holds no header."""
-        self.limits.check_size(path.stat().st_size)
-        file = self._recognised(path, filename, options or ReadOptions())
+        return self.with_header(self.outline(path, filename, options or ReadOptions()))
+
+    def with_header(self, file: SourceFile) -> SourceFile:
+        """Return a recognised file with its header and first rows. Raise BadFile if it holds no header."""
         first = list(islice(self._all_rows(file), TITLE_ROWS + SAMPLE_ROWS + 1))
         if not any(cell.strip() for row in first for cell in row.cells):
             raise BadFile(_("The file has no row."))
@@ -44,7 +46,9 @@ class FileReader:
             self.limits.check_count(count, row.line)
             yield replace(row, is_too_wide=True) if any(row.cells[len(file.header) :]) else row
 
-    def _recognised(self, path: Path, filename: str, options: ReadOptions) -> SourceFile:
+    def outline(self, path: Path, filename: str, options: ReadOptions) -> SourceFile:
+        """Return a file with its format, encoding, delimiter and sheets, without header. Raise BadFile for others."""
+        self.limits.check_size(path.stat().st_size)
         form = recognise_format(path)
         file = SourceFile(path, filename, form, (), ())
         if form == Format.XLSX:

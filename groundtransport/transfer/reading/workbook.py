@@ -1,13 +1,14 @@
 """Read the rows of an Excel workbook (.xlsx) with calamine. Formulas give their last result; macros are refused."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, PasswordError
 
 from groundtransport.i18n import _
-from groundtransport.transfer.reading import archives
+from groundtransport.transfer.reading import archives, sheet_extent
 from groundtransport.transfer.reading.limits import Limits
 from groundtransport.transfer.reading.source_file import BadFile, FileRow
 
@@ -16,10 +17,11 @@ _EXACT = 10**15  # Excel keeps 15 digits of a number
 
 
 def check_workbook(path: Path, limits: Limits) -> None:
-    """Raise BadFile if a workbook holds macros or is too large unpacked."""
+    """Raise BadFile if a workbook holds macros, is too large unpacked, or has a sheet that reaches too far."""
     if any(name.lower().endswith("vbaproject.bin") for name in archives.names_of(path)):
         raise BadFile(_("The workbook holds macros. Save it as .xlsx without them."))
     archives.check_unpacked_size(path, limits)
+    sheet_extent.check_extents(path)
 
 
 def sheet_names(path: Path) -> tuple[str, ...]:
@@ -39,20 +41,29 @@ def read_sheet(path: Path, name: str, limits: Limits) -> Iterator[FileRow]:
     with _open(path) as book:
         if name not in book.sheet_names:
             raise BadFile(_("The workbook has no sheet ${sheet}.", mapping={"sheet": name}))
-        try:
+        with _faults_of_calamine():
             sheet = book.get_sheet_by_name(name)
-        except CalamineError as error:
-            raise BadFile(archives.DAMAGED) from error
         yield from _rows(sheet, limits)
 
 
 def _open(path: Path) -> CalamineWorkbook:
-    try:
+    with _faults_of_calamine():
         return CalamineWorkbook.from_path(str(path))
+
+
+@contextmanager
+def _faults_of_calamine() -> Iterator[None]:
+    """Raise BadFile in place of an error of calamine, and of a panic of its Rust code, which is no Exception."""
+    try:
+        yield
     except PasswordError as error:
         raise BadFile(PASSWORD) from error
     except CalamineError as error:
         raise BadFile(archives.DAMAGED) from error
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":
+            raise BadFile(archives.DAMAGED) from error
+        raise
 
 
 def _rows(sheet: CalamineSheet, limits: Limits) -> Iterator[FileRow]:
