@@ -24,6 +24,7 @@ class ImportRequest:
     can_add: bool
     can_update: bool
     clears_empty_cells: bool
+    joins_lines: bool
     maps: Sequence[str]
     defaults: Sequence[str]
     encoding: str | None
@@ -43,6 +44,7 @@ _OPTIONS = (
     click.option("--update", "can_update", is_flag=True, help="Change the records that rows match."),
     click.option("--add/--no-add", "can_add", default=True, help="Create records from the other rows (the default)."),
     click.option("--clear-empty", "clears_empty_cells", is_flag=True, help="An empty cell clears the field."),
+    click.option("--join-lines", "joins_lines", is_flag=True, help="Commas in place of line breaks inside of cells."),
     click.option("--dry-run", "is_dry_run", is_flag=True, help="Change no record; print what would happen."),
     click.option("--map", "maps", multiple=True, metavar="COLUMN=FIELD", help="What a column holds; repeatable."),
     click.option("--default", "defaults", multiple=True, metavar="FIELD=TEXT", help="For rows without; repeatable."),
@@ -90,7 +92,7 @@ def options_of(kind: Kind, file: SourceFile, request: ImportRequest) -> ImportOp
         mapping[file.header.index(title)] = name or None
     match = Match(request.match)
     check_columns(kind, file, {*mapping.values(), *defaults}, match)
-    more = (request.can_add, request.can_update, request.clears_empty_cells)
+    more = (request.can_add, request.can_update, request.clears_empty_cells, request.joins_lines)
     return ImportOptions(mapping, match, *more, defaults)
 
 

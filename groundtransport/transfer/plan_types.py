@@ -86,6 +86,7 @@ class ImportOptions:
     can_add: bool = True
     can_update: bool = False
     clears_empty_cells: bool = False
+    joins_lines: bool = False  # of cells whose field has one line
     defaults: Mapping[str, str] = field(default_factory=dict)
     decisions: Decisions = field(default_factory=Decisions)
 
@@ -97,14 +98,16 @@ class ImportOptions:
             "can_add": self.can_add,
             "can_update": self.can_update,
             "clears_empty_cells": self.clears_empty_cells,
+            "joins_lines": self.joins_lines,
             "defaults": dict(self.defaults),
             "decisions": self.decisions.to_json(),
         }
 
     @classmethod
     def from_json(cls, data: Json) -> "ImportOptions":
-        """Return the options that ``to_json`` made."""
-        more = {name: data[name] for name in ("can_add", "can_update", "clears_empty_cells", "defaults")}
+        """Return the options that ``to_json`` made, in this release or an earlier one."""
+        names = ("can_add", "can_update", "clears_empty_cells", "joins_lines", "defaults")
+        more = {name: data[name] for name in names if name in data}
         mapping = {int(index): name for index, name in data["mapping"].items()}
         return cls(mapping, Match(data["match"]), **more, decisions=Decisions.from_json(data["decisions"]))
 

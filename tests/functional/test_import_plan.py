@@ -173,6 +173,19 @@ def test_a_column_that_the_file_lacks_leaves_the_field_alone(imports: Imports) -
     assert imports.stored()[0]["company_phone1"] == "718 555 0199"
 
 
+def test_the_lines_of_a_cell_can_be_joined(imports: Imports) -> None:
+    header, address = "airport_name,company_address,description,company_phone1", '"1 Main St,\r\n\n Queens "'
+    text = f'{header}\nJFK,{address},"One\nTwo","718 555 0199\n718 555 0198"\n'
+    refused = imports.one(text)
+    assert {problem.field for problem in refused.problems} == {"company_address", "company_phone1"}
+    row = imports.one(text, joins_lines=True)
+    (problem,) = row.problems
+    assert (problem.field, problem.value) == ("company_phone1", "718 555 0199\n718 555 0198")  # as in the file
+    row = imports.one(text.replace("\n718 555 0198", ""), joins_lines=True)
+    assert row.values is not None
+    assert (row.values["company_address"], row.values["description"]) == ("1 Main St, Queens", "One\nTwo")
+
+
 def test_add_and_update_can_be_chosen(imports: Imports) -> None:
     imports.add(FIRST)
     text = f"{HEADER}\n{FIRST.replace('Alpha', 'Beta')}\nLHR,New,,,,,,,feed,9\n"

@@ -109,6 +109,10 @@ class Field(colander.SchemaNode):
             raise self.invalid(_("${field} holds a line break or another control character."))
         return text
 
+    def joined(self, text: str) -> str:
+        """Return a text of several lines, such as a cell with an address, as one with commas in place of the breaks."""
+        return ", ".join(line.strip(" ,") for line in text.splitlines() if line.strip(" ,"))
+
     def check_length(self, text: str) -> None:
         """Raise colander.Invalid if a text is longer than ``max_length``."""
         if len(text) > self.max_length:
@@ -203,6 +207,10 @@ class Paragraphs(Field):
     """A text of several lines."""
 
     template = "textarea"
+
+    def joined(self, text: str) -> str:
+        """Return the text as it is: the field has several lines."""
+        return text
 
     def clean(self, text: str) -> str:
         lines = text.replace("\r\n", "\n").replace("\r", "\n").strip(BLANKS)

@@ -13,21 +13,20 @@ from groundtransport.web.form_data import submitted
 
 TEXT_MAX = 5_000  # characters of a value that replaces another
 DECISIONS_MAX = 20_000  # rows that are left out, and cells that are dropped one by one
+SWITCHES = ("can_add", "can_update", "clears_empty_cells", "joins_lines")  # what can be ticked
 DEFAULTS = ("airport_name", "source")  # the fields that can get one value for all rows
 
 
 def read_options(request: Request, kind: Kind, header: tuple[str, ...], before: ImportOptions) -> ImportOptions:
     """Return the options that the form holds; the decisions stay if the columns stay."""
     names = [f"column-{index}" for index in range(len(header))]
-    sent = submitted(request, [*names, "match", "can_add", "can_update", "clears_empty_cells", *_default_names()])
+    sent = submitted(request, [*names, "match", *SWITCHES, *_default_names()])
     known = field_titles(kind)
     mapping = {index: sent.get(name) if sent.get(name) in known else None for index, name in enumerate(names)}
     return ImportOptions(
         mapping,
         match=Match(sent["match"]) if sent.get("match") in set(Match) else Match.NEVER,
-        can_add="can_add" in sent,
-        can_update="can_update" in sent,
-        clears_empty_cells="clears_empty_cells" in sent,
+        **{name: name in sent for name in SWITCHES},
         defaults={name: text for name in DEFAULTS if (text := sent.get(f"default-{name}", "").strip()[:TEXT_MAX])},
         decisions=before.decisions if mapping == before.mapping else Decisions(),
     )

@@ -46,6 +46,7 @@ class TextReader:
     def __init__(self, kind: Kind, options: ImportOptions, names: Collection[str] = ()) -> None:
         known = {*names} or {*kind.fields, *FURTHER_COLUMNS}
         self.options = options
+        self.fields = kind.fields
         self.columns = {name: index for index, name in sorted(options.mapping.items()) if name in known}
         self.defaults = {name: text for name, text in options.defaults.items() if name in known and text}
 
@@ -83,7 +84,11 @@ class TextReader:
         for name, index in self.columns.items():
             if index < len(row.cells) and (row.line, name) not in decisions.dropped_cells:
                 text = row.cells[index]
-                yield name, decisions.replacements.get((name, text), text)
+                if (name, text) in decisions.replacements:
+                    text = decisions.replacements[name, text]
+                elif self.options.joins_lines and "\n" in text and name in self.fields:
+                    text = self.fields[name].joined(text)
+                yield name, text
 
     def _problem(self, name: str, text: str) -> CellProblem | None:
         """Return why a cell cannot be what somebody wrote; None if it can."""
