@@ -304,6 +304,21 @@ def test_an_upload_is_seen_by_nobody_else_and_its_rows_by_administrators_after_t
     assert other.get(f"{path}/file?show=refused").status_int == 422
 
 
+def test_the_lines_of_all_cells_are_joined_by_one_press(importing: Importing) -> None:
+    rows = "".join(f'JFK,Line {number},"Street {number}\nTown"\n' for number in range(3))
+    path = importing.start(f"airport_name,company_name,company_address\n{rows}".encode())
+    page = importing.preview(path, match="never")
+    (button,) = page.html.find_all("button", attrs={"name": "join_lines"})
+    assert importing.batch(path).counts["refused"] == 3
+    answer = importing.client.post(f"{path}/decide", {button["name"]: button["value"]})
+    assert answer.status_int == 303
+    importing.run()
+    assert importing.batch(path).counts["new"] == 3
+    importing.commit(path)
+    addresses = [row["company_address"] for row in importing.client.rows("transit", sort="company_name")]
+    assert addresses == ["Street 0, Town", "Street 1, Town", "Street 2, Town"]
+
+
 def test_a_viewer_can_neither_upload_nor_look(site: Site) -> None:
     viewer = site.client(Role.VIEWER)
     for url in ("/admin/transit/import", "/admin/imports", "/admin/imports/1"):

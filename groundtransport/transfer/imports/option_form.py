@@ -59,6 +59,8 @@ def errors_of(options: ImportOptions, kind: Kind) -> list[str]:
 
 def decide(request: Request, options: ImportOptions) -> ImportOptions:
     """Return the options with the decision that the form holds; unchanged if it holds none."""
+    if submitted(request, ("join_lines",)):
+        return replace(options, joins_lines=True)
     decisions = _decided(options.decisions, _sent(request), _lines(request))
     if len(decisions.left_out) + len(decisions.dropped_cells) + len(decisions.replacements) > DECISIONS_MAX:
         return options
