@@ -1,6 +1,7 @@
 """Fields of fixed choices: one of a list, a code, yes or no, several codes."""
 
 import re
+from random import Random
 
 from markupsafe import Markup, escape
 from translationstring import TranslationString
@@ -29,6 +30,9 @@ class Select(Field):
 
     def json_schema(self) -> JsonSchema:
         return {"type": "string"}
+
+    def sample(self, generator: Random, country: str) -> str:
+        return generator.choice(self.choices)[0] if self.choices else ""
 
     def check_length(self, text: str) -> None:
         """Accept any length: a state's name may be longer than its stored code. ``convert`` checks the entry."""
@@ -127,6 +131,9 @@ class SeveralChoices(Field):
     def json_schema(self) -> JsonSchema:
         codes = ", ".join(code for code, _label in self.choices)
         return {"type": "string", "description": f"object of these codes, joined by commas: {codes}"}
+
+    def sample(self, generator: Random, country: str) -> str:
+        return ", ".join(code for code, _label in self.choices if generator.random() < 0.5)
 
     def check_length(self, text: str) -> None:
         """Accept any length: labels may be longer than the stored codes. ``convert`` checks each choice."""
