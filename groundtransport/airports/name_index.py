@@ -34,9 +34,11 @@ GENERIC = frozenset(
         "of",
     ]
 )
+ABBREVIATED = {"ft": "fort", "mt": "mount", "st": "saint"}  # looked for if nothing has the short form
 # What the text matches, and how much more one match counts than another: a whole name or its first words, a whole
-# other name, the beginning of a name or other name; words of names, of names and others, of other names, of places.
-WHOLE, BEGINNING, WHOLE_OTHER, START, OTHER_START = 8.0, 4.0, 4.0, 3.0, 0.5
+# other name, the whole name of a state or country, the beginning of a name or other name; words of names, of names and
+# others, of other names, of places.
+WHOLE, BEGINNING, WHOLE_OTHER, START, WHOLE_PLACE, OTHER_START = 8.0, 4.0, 4.0, 3.0, 0.5, 0.5
 NAMES, MIXED, OTHER_WORDS, PLACES = 2.0, 1.0, 0.3, 0.1
 
 
@@ -102,6 +104,8 @@ class Directory:
         if not words:
             return []
         scored = self._scored(words, " ") or self._scored(words, "")
+        if not scored and not ABBREVIATED.keys().isdisjoint(words):
+            scored = self._scored([ABBREVIATED.get(word, word) for word in words], " ")
         if whole in self._by_iata:
             scored[self._by_iata[whole]] = float("inf")
         ranked = sorted(scored, key=lambda number: (-scored[number], number))
@@ -180,8 +184,10 @@ def _terms(whole: str) -> list[str]:
     """Return the distinct words without the generic ones, nor the beginning of one at the end."""
     words = list(dict.fromkeys(whole.split()))[:MOST_WORDS]
     specific = [word for word in words if word not in GENERIC]
-    if len(specific) > 1 and len(words[-1]) >= LEAST_NEAR and any(word.startswith(words[-1]) for word in GENERIC):
-        specific.remove(words[-1])
+    last = words[-1] if words else ""
+    is_partial = len(last) >= LEAST_NEAR and any(word.startswith(last) for word in GENERIC - {last})
+    if len(specific) > 1 and is_partial:
+        specific = [word for word in specific if word != last]
     return specific or words
 
 
@@ -200,7 +206,7 @@ def _part(section: str, *, latin: bool) -> str:
 
 def _quality(line: str, whole: str, words: Sequence[str]) -> float:
     """Return how well a line matches the text."""
-    names, others, _places = line.split("\t")
+    names, others, places = line.split("\t")
     if f"| {whole}|" in names:
         return WHOLE
     if f"| {whole}|" in others:
@@ -209,6 +215,8 @@ def _quality(line: str, whole: str, words: Sequence[str]) -> float:
         return BEGINNING
     if f"| {whole}" in names:
         return START
+    if f"| {whole}|" in places:
+        return WHOLE_PLACE
     if f"| {whole}" in others:
         return OTHER_START
     in_names = [word for word in words if word in names]

@@ -10,6 +10,7 @@ from groundtransport import db, kinds
 from groundtransport.audit import checkpoints, protection
 from groundtransport.audit.integrity import maintenance
 from groundtransport.audit.integrity.reconcile import reconcile as find_disagreements
+from groundtransport.audit.integrity.reconcile import uninstalled
 from groundtransport.audit.integrity.verify import verify as verify_log
 from groundtransport.audit.models import AuditHead
 from groundtransport.cli.context import CommandContext, pass_command_context
@@ -72,12 +73,14 @@ def verify(context: CommandContext, log: Path | None) -> None:
 def reconcile(context: CommandContext) -> None:
     """Compare the activity log with the records and the users.
 
-    Print the differences and exit with 1 if there are any.
+    Print the differences and exit with 1 if there are any. Kinds that are not installed are named, and not compared.
     """
     context.check_migrated()
     with snapshot(context) as dbsession:
-        messages = find_disagreements(dbsession, kinds.kinds())
-    for line in messages:
+        all_kinds = kinds.kinds()
+        messages = find_disagreements(dbsession, all_kinds)
+        left_out = uninstalled(dbsession, all_kinds)
+    for line in (*left_out, *messages):
         click.echo(line)
     if messages:
         raise click.ClickException(f"{len(messages)} disagreements between the log and the database.")

@@ -16,7 +16,7 @@ from groundtransport.db.revisions import CONTRACT, EXPAND
 from groundtransport.db.setup_lock import setup_lock
 from groundtransport.i18n import translated
 from groundtransport.records.duplicates import building
-from groundtransport.records.search.layout import why_not_ready
+from groundtransport.records.readiness import why_not_ready
 from groundtransport.settings import secret_of
 
 FIRST = "admin"
@@ -51,11 +51,7 @@ def init(context: CommandContext, phase: str | None) -> None:
 
 def check(context: CommandContext) -> None:
     """Print "ready"; raise ClickException if ``/readyz`` would give a reason for 503."""
-    schema, state = migrations.schema(context.ini), compatibility.state_of(context.engine)
-    reason = compatibility.why_not_ready(state, schema)
-    if not reason and not schema.unknown(state.current):
-        reason = why_not_ready(context.engine, kinds.kinds().values())
-    if reason:
+    if reason := why_not_ready(context.engine, migrations.schema(context.ini), kinds.kinds().values()):
         raise click.ClickException(translated(reason))
     click.echo("ready")
 

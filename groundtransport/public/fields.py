@@ -17,9 +17,12 @@ def public_names(kind: Kind, chosen: Collection[str]) -> list[str]:
 
 
 def check_settings(settings: Settings, kinds: Mapping[str, Kind]) -> None:
-    """Raise SettingsError for a public kind that does not exist, or a public field that none of the kinds has."""
+    """Raise SettingsError for a public kind that does not exist, or a public field that none of the kinds has.
+
+    Without public kinds, a public field must be one of any kind.
+    """
     if unknown := [name for name in settings.public_kinds if name not in kinds]:
         raise SettingsError(f"{PREFIX}public_kinds names {unknown[0]!r}, which is not a kind")
-    known = {name for kind in settings.public_kinds for name in public_names(kinds[kind], ())}
-    if unknown := [name for name in settings.public_fields if name not in known and settings.public_kinds]:
+    known = {name for kind in settings.public_kinds or kinds for name in public_names(kinds[kind], ())}
+    if unknown := [name for name in settings.public_fields if name not in known]:
         raise SettingsError(f"{PREFIX}public_fields names {unknown[0]!r}; it can name: {', '.join(sorted(known))}")

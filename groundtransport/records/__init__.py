@@ -10,14 +10,15 @@ from pyramid.renderers import JSON
 from groundtransport.events import Change
 from groundtransport.records.duplicates.subscriber import PairSubscriber
 from groundtransport.records.kind import Kind, add_kind
-from groundtransport.records.search.layout import why_not_ready
+from groundtransport.records.readiness import why_not_ready
 
 
 def includeme(config: Configurator) -> None:
-    """Register the directive ``add_kind``, the renderers and the views; report outdated search texts in ``/readyz``."""
+    """Register the directive ``add_kind``, the renderers, the views and the check behind ``/readyz``."""
     kinds: dict[str, Kind] = {}
     config.registry["kinds"] = kinds
-    config.registry["readiness"].append(lambda: why_not_ready(config.registry["engine"], kinds.values()))
+    registry = config.registry
+    registry["why_not_ready"] = lambda: why_not_ready(registry["engine"], registry["schema"], kinds.values())
     config.add_directive("add_kind", add_kind)
     renderer = JSON()
     renderer.add_adapter(datetime, lambda moment, _: moment.isoformat())

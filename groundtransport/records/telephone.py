@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
+from random import Random
 
 import phonenumbers
 
@@ -120,3 +121,12 @@ def words_of(text: str) -> dict[str, str]:
 def digits_of(folded: str) -> str:
     """Return the digits of a filter's text that may be a telephone number; "" if it is none."""
     return searched_digits(folded) if _NUMBER_WORD.fullmatch(folded.replace(" ", "")) else ""
+
+
+def sample_number(generator: Random, country: str) -> str:
+    """Return a random telephone number of a country, "" if no example of its numbers is known."""
+    example = phonenumbers.example_number(country)
+    if example is None:
+        return ""
+    text = phonenumbers.format_number(example, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
+    return text[:-4] + "".join(str(generator.randrange(10)) if char.isdigit() else char for char in text[-4:])

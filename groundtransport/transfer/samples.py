@@ -6,14 +6,14 @@ The same seed gives the same rows.
 import random
 from collections.abc import Iterator
 
-import phonenumbers
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from groundtransport.airports import nearby_cities
 from groundtransport.airports.models import Airport
 from groundtransport.airports.states import find_state
-from groundtransport.records.kind import Kind
+from groundtransport.records.kind import SOURCE, VALIDITY, Kind
+from groundtransport.records.telephone import sample_number
 
 AIRPORTS = 400  # number of airports in the samples; the first are far more frequent than the last
 FIRST = (
@@ -77,6 +77,9 @@ class Sampler:
             row = _row(self.random, airport, self.cities[airport.code])
             if count % RARE_EVERY == 0:
                 row["company_name"] = f"{RARE} {row['company_name']}"
+            for name, node in self.kind.fields.items():
+                if name not in row and node.group not in (SOURCE, VALIDITY):
+                    row[name] = node.sample(self.random, airport.country)
             yield {name: text for name, text in row.items() if name in self.kind.fields}
 
 
@@ -92,7 +95,9 @@ def _row(generator: random.Random, airport: Airport, cities: nearby_cities.Citie
         "airport_name": airport.airport_name,
         "company_name": company,
         "company_address": f"{number} {generator.choice(STREETS)}",
-        "company_phone1": _phone(generator, airport.country),
+        "company_phone1": sample_number(generator, airport.country),
+        "company_phone2": "",
+        "company_phone3": "",
         "company_link": f"https://www.{host}.example/",
         "route_name": f"Route {number}" if generator.random() < 0.8 else "",
         "place": generator.choice(PLACES),
@@ -102,12 +107,3 @@ def _row(generator: random.Random, airport: Airport, cities: nearby_cities.Citie
         "description": f"Every {generator.choice((10, 15, 20, 30, 60))} minutes." if generator.random() < 0.5 else "",
         "status": "active" if generator.random() < 0.9 else "inactive",
     }
-
-
-def _phone(generator: random.Random, country: str) -> str:
-    """Return a random phone number of a country, "" if no example number is known."""
-    example = phonenumbers.example_number(country)
-    if example is None:
-        return ""
-    text = phonenumbers.format_number(example, phonenumbers.PhoneNumberFormat.INTERNATIONAL)
-    return text[:-4] + "".join(str(generator.randrange(10)) if char.isdigit() else char for char in text[-4:])

@@ -71,7 +71,6 @@ time_budget.options = ("time_budget",)  # type: ignore[attr-defined]  # Pyramid'
 
 def includeme(config: Configurator) -> None:
     config.add_settings({"jinja2.trim_blocks": "true", "jinja2.lstrip_blocks": "true", "jinja2.undefined": "strict"})
-    config.registry["readiness"] = []  # functions that return the reason for a 503 of /readyz, or None
     config.registry["readiness_monitor"] = ReadinessMonitor(partial(check_readiness, config.registry))
     config.include("groundtransport.i18n")
     config.include("pyramid_jinja2")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from groundtransport.db import compatibility, deadline, sqlite
+from groundtransport.db import compatibility, deadline
 from groundtransport.i18n import _
 from groundtransport.request import Registry
 
@@ -31,16 +31,11 @@ NO_ANSWER = Readiness(_("The database does not answer."))
 
 def check_readiness(registry: Registry) -> Readiness:
     """Return whether the database is ready for this process. Raise SQLAlchemyError if it does not answer."""
-    if registry["settings"].is_sqlite and not sqlite.is_sound(registry["engine"]):
-        return Readiness(_("The database file is damaged: bring back a backup."))
-    replica, schema = registry["replica"], registry["schema"]
+    replica = registry["replica"]
     if replica is not None and replica.is_leader_away():
-        reason = compatibility.why_incompatible(compatibility.state_of(replica.engine), schema)
+        reason = compatibility.why_incompatible(compatibility.state_of(replica.engine), registry["schema"])
         return Readiness(reason or "ready to read", is_ready=not reason)
-    state = compatibility.state_of(registry["engine"])
-    reason = compatibility.why_not_ready(state, schema)
-    if not reason and not schema.unknown(state.current):  # a newer release has changed what the functions compare
-        reason = next(filter(None, (why_not_ready() for why_not_ready in registry["readiness"])), "")
+    reason = registry["why_not_ready"]()
     return Readiness(reason or "ready", is_ready=not reason)
 
 

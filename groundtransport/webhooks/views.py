@@ -25,12 +25,12 @@ from groundtransport.webhooks.subscriptions import Subscription, WebhookRefused,
 TEMPLATES = "groundtransport:webhooks/templates"
 SHOWN = 50  # deliveries
 EVENT_TITLES = {
-    "created": _("Created"),
-    "updated": _("Changed"),
-    "verified": _("Verified"),
-    "deleted": _("Deleted"),
-    "restored": _("Restored"),
-    "purged": _("Removed for good"),
+    "created": _("Record created"),
+    "updated": _("Record changed"),
+    "verified": _("Record verified"),
+    "deleted": _("Record deleted"),
+    "restored": _("Record restored"),
+    "purged": _("Record removed for good"),
 }
 FAILURES = {
     Failure.URL: _("The URL is not permitted"),

@@ -13,7 +13,9 @@ import pytest
 from groundtransport import db, settings
 from groundtransport.accounts import users
 from groundtransport.accounts.tokens import issuing
+from groundtransport.audit.integrity import maintenance
 from groundtransport.security import Role
+from groundtransport.signing import keyring
 from tests.serving import ROOT, Server, running
 from tests.site import ENVIRON, app_settings
 
@@ -41,6 +43,15 @@ def make_token(url: str, name: str = "the-script", role: Role = Role.EDITOR) -> 
     return text
 
 
+def archive_all(url: str) -> None:
+    """Archive every entry of the activity log."""
+    chosen = settings.read(app_settings(url), ENVIRON)
+    engine = db.make_engine(chosen)
+    with db.transaction(engine) as dbsession:
+        maintenance.archive(dbsession, keyring(chosen.audit_secrets), db.now(), lambda line: None)
+    engine.dispose()
+
+
 def test_the_commands_and_the_script_of_the_page_work(small_database_url: str, tmp_path: Path) -> None:
     reader, token = make_token(small_database_url, "web-site", Role.VIEWER), make_token(small_database_url)
     server = Server(tmp_path, small_database_url)
@@ -63,3 +74,7 @@ def test_the_commands_and_the_script_of_the_page_work(small_database_url: str, t
         assert second.stdout == "2 services, up to change 6\n"
         copy = json.loads((tmp_path / "services.json").read_text())
         assert {record["company_name"] for record in copy["services"].values()} == {"Airport Express", "Line 1"}
+
+        archive_all(small_database_url)
+        (tmp_path / "services.json").unlink()
+        assert subprocess.run(script, **run).stdout == "2 services, up to change 6\n"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from groundtransport import db
+from groundtransport import db, kinds
 from groundtransport.audit.integrity import replay, verify
 from groundtransport.audit.models import AdminActivity, AuditMark
 from tests.functional.auditing import Log, changing, doing
@@ -263,3 +263,11 @@ def test_who_saves_meanwhile_neither_waits_nor_is_taken_for_tampering(
     assert "agree" in log.reconcile()
     assert "entries verified" in log.verify()
     assert len(log.numbers()) >= 6
+
+
+def test_a_kind_that_is_not_installed_is_named_in_one_line(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    log.create("Line 4", kind="scheduledbus")
+    monkeypatch.setattr(kinds, "kinds", lambda: {"scheduledbus": log.kinds["scheduledbus"]})
+    output = log.reconcile()
+    assert output.splitlines()[0] == "transit: this kind is not installed; records in the log: 3, not compared"
+    assert "agree" in output

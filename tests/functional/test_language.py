@@ -13,6 +13,7 @@ from pyramid.interfaces import ILocalizer
 
 from groundtransport import i18n
 from groundtransport.security import Permission, Role
+from groundtransport.webhooks.views import EVENT_TITLES
 from tests.functional.test_security_page import add
 from tests.site import JFK, Client, Site
 
@@ -150,6 +151,14 @@ def test_messages_and_words_of_the_log_are_translated(client: Client) -> None:
     client.create("transit", company_name="D1", status="inactive")
     assert "⟦" in client.get("/admin/transit").html.find(id="messages").get_text()
     assert escaped(client.get("/admin/activity").text) == []
+
+
+def test_the_events_of_webhooks_are_all_in_the_singular_in_spanish() -> None:
+    from babel.messages.pofile import read_po
+
+    file = Path(i18n.__file__).parent / "locale" / "es" / "LC_MESSAGES" / "groundtransport.po"
+    spanish = read_po(io.BytesIO(file.read_bytes()), locale="es")
+    assert {str(spanish[title].string).split()[0] for title in EVENT_TITLES.values()} == {"Registro"}
 
 
 def test_the_catalogues_are_whole() -> None:

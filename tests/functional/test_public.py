@@ -170,11 +170,13 @@ def test_fields_are_chosen_by_name_and_a_wrong_name_stops_the_start(whole_site: 
     settings, kinds = whole_site.registry["settings"], whole_site.kinds
     assert files.public_names(kinds["transit"], ("route_name", "id")) == ["id", "route_name"]
     check_settings(replace(settings, public_kinds=("transit",), public_fields=("route_name",)), kinds)
+    check_settings(replace(settings, public_fields=("route_name", "city")), kinds)
     for wrong in (
         {"public_kinds": ("trains",)},
         {"public_kinds": ("scheduledbus",), "public_fields": ("route_name",)},
         {"public_kinds": ("transit",), "public_fields": ("deleted_by",)},
         {"public_kinds": ("transit",), "public_fields": ("source",)},
+        {"public_fields": ("compnay_name",)},
     ):
         with pytest.raises(SettingsError, match="names"):
             check_settings(replace(settings, **wrong), kinds)

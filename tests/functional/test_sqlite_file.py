@@ -11,6 +11,7 @@ from sqlalchemy import text
 import groundtransport
 from groundtransport import db, settings
 from groundtransport.db import migrations, sqlite
+from tests import shell
 from tests.site import ENVIRON, app_settings
 
 PAGE = 4_096  # bytes
@@ -105,6 +106,13 @@ def ready(file: Path) -> int:
     return int(statuses[0][:3])
 
 
+def run_init_check(file: Path) -> str:
+    ini = file.with_suffix(".ini")
+    lines = ["[app:main]", "use = egg:groundtransport", "groundtransport.hosts = localhost"]
+    ini.write_text("\n".join([*lines, f"sqlalchemy.url = sqlite:///{file}", ""]))
+    return shell.run("-c", str(ini), "init", "--check").output
+
+
 def test_readyz_notices_a_damaged_file(tmp_path: Path, migrated: Path) -> None:
     page = root_page(migrated)
     damages = {
@@ -122,6 +130,9 @@ def test_readyz_notices_a_damaged_file(tmp_path: Path, migrated: Path) -> None:
         result[name] = ready(file)
 
     assert result == {name: 200 if name == "none" else 503 for name in damages}
+    for name in damages:
+        output = run_init_check(tmp_path / f"{name}.sqlite")
+        assert output == "ready\n" if name == "none" else "damaged" in output, name
 
 
 def test_a_damage_that_a_request_met_is_remembered(tmp_path: Path, migrated: Path) -> None:

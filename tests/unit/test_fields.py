@@ -2,6 +2,8 @@
 
 import string
 from contextlib import suppress
+from decimal import Decimal
+from random import Random
 from typing import Any
 
 import colander
@@ -13,7 +15,21 @@ from groundtransport import kinds
 from groundtransport.airports.models import Airport
 from groundtransport.airports.nearby_cities import Cities
 from groundtransport.i18n import translated
-from groundtransport.records.fields import Place
+from groundtransport.records.fields import (
+    Amount,
+    Choice,
+    DateField,
+    Email,
+    Field,
+    Link,
+    OpeningHours,
+    Paragraphs,
+    Phone,
+    Place,
+    SeveralChoices,
+    WholeNumber,
+    YesNo,
+)
 
 KINDS = kinds.kinds()
 CITIES = ("Jamaica", "Montréal", "New York City", "Queens")
@@ -248,3 +264,27 @@ def test_an_airport_without_code_and_an_unknown_one_are_refused_with_different_w
 def test_no_text_of_an_airport_is_stored_as_typed(text: str) -> None:
     with suppress(colander.Invalid):
         assert read("airport_name", text) == "John F Kennedy International Airport (JFK)"
+
+
+SAMPLED: dict[type[Field], dict[str, Any]] = {
+    Field: {"max_length": 9},
+    Paragraphs: {"max_length": 99},
+    Phone: {"max_length": 40},
+    Link: {"max_length": 99},
+    Email: {},
+    OpeningHours: {"max_length": 99},
+    WholeNumber: {"minimum": -3, "maximum": 20},
+    Amount: {"scale": 1, "maximum": Decimal("0.5")},
+    DateField: {},
+    YesNo: {},
+    Choice: {"choices": (("a", "A"), ("b", "B"))},
+    SeveralChoices: {"choices": (("a", "A"), ("b", "B"))},
+}
+
+
+@pytest.mark.parametrize("node", SAMPLED, ids=lambda node: node.__name__)
+def test_samples_are_valid_and_differ(node: type[Field]) -> None:
+    field = node(name="x", title="Sample", **SAMPLED[node]).bind(place=Place("ES"))
+    samples = {field.sample(Random(seed), "ES") for seed in range(30)}
+    values = {field.deserialize(text) for text in samples}
+    assert len(values - {None}) > 1

@@ -316,6 +316,20 @@ def test_the_airport_that_a_city_is_known_for_comes_first(dbsession: Session, te
     assert codes(dbsession, text)[0] == code
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        *[("new york airport", "JFK"), ("san francisco international airport", "SFO"), ("hong kong flughafen", "HKG")],
+        *[("ft wayne", "FWA"), ("toscana", "FLR"), ("antalya turkey", "AYT"), ("colombo ceylon", "CMB")],
+        *[("nepal", "KTM"), ("шереметьево", "SVO"), ("羽田", "HND"), ("maui", "OGG")],
+    ],
+)
+def test_generic_words_short_forms_states_and_other_names_are_understood(
+    dbsession: Session, text: str, code: str
+) -> None:
+    assert codes(dbsession, text)[0] == code
+
+
 def test_a_closed_airport_comes_last_and_its_successor_is_offered(dbsession: Session) -> None:
     assert codes(dbsession, "tegel") == ["TXL", "BER"]
     berlin = codes(dbsession, "berlin")

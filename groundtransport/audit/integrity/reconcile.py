@@ -1,6 +1,6 @@
 """Compare the activity log with the records and the users, by queries in the database."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Subquery, and_, case, func, not_, or_, select, union
@@ -28,6 +28,19 @@ def reconcile(dbsession: Session, kinds: Mapping[str, Kind]) -> list[str]:
         messages += _unrecorded(dbsession, kind)
         messages += replay.disagreements(dbsession, kind)
     return [*messages, *_renamed(dbsession)]
+
+
+def uninstalled(dbsession: Session, kinds: Collection[str]) -> list[str]:
+    """Return a sentence for each kind in the log that is none of ``kinds``, with the number of its records there.
+
+    Its records cannot be compared: neither their fields nor their table are known.
+    """
+    entry = AdminActivity
+    query = select(entry.kind, func.count(entry.record_id.distinct())).where(entry.kind.not_in(list(kinds)))
+    counts = dbsession.execute(query.group_by(entry.kind).order_by(entry.kind))
+    return [
+        f"{name}: this kind is not installed; records in the log: {count:,}, not compared" for name, count in counts
+    ]
 
 
 def _renamed(dbsession: Session) -> Iterator[str]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import cache
+from random import Random
 from typing import Any
 
 import colander
@@ -148,6 +149,10 @@ class Field(colander.SchemaNode):
     def proposals(self, text: str) -> Sequence[str]:
         """Return what an import proposes in place of an invalid text, if that depends on the text itself."""
         return ()
+
+    def sample(self, generator: Random, country: str) -> str:
+        """Return a text with a random valid value, for a sample record at an airport of a country; "" for none."""
+        return f"{self.title} {generator.randrange(1, 1000)}"[: self.max_length]
 
     # From value to text and HTML
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from random import Random
 
 from markupsafe import Markup, escape
 from translationstring import TranslationString
@@ -31,6 +32,9 @@ class Select(Field):
 
     def json_schema(self) -> JsonSchema:
         return {"type": "string"}
+
+    def sample(self, generator: Random, country: str) -> str:
+        return generator.choice(self.choices)[0] if self.choices else ""
 
     def check_length(self, text: str) -> None:
         """Accept any length: a state's name may be longer than its stored code. ``convert`` checks the entry."""
@@ -132,6 +136,9 @@ class SeveralChoices(Field):
     def json_schema(self) -> JsonSchema:
         codes = ", ".join(code for code, _label in self.choices)
         return {"type": "string", "description": f"object of these codes, joined by commas: {codes}"}
+
+    def sample(self, generator: Random, country: str) -> str:
+        return ", ".join(code for code, _label in self.choices if generator.random() < 0.5)
 
     def check_length(self, text: str) -> None:
         """Accept any length: labels may be longer than the stored codes. ``convert`` checks each choice."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from random import Random
 from urllib.parse import quote, urlsplit
 
 import phonenumbers
@@ -10,7 +11,7 @@ from markupsafe import Markup
 from groundtransport.events import Value
 from groundtransport.i18n import _, country
 from groundtransport.records.fields.base import Cell, Field, Highlight, Translate
-from groundtransport.records.telephone import ParsedNumber, parse
+from groundtransport.records.telephone import ParsedNumber, parse, sample_number
 
 _EXTENSION = re.compile(r";ext=|ext(?:ension|n)?\.?|x|#")
 SHORT_CODE = range(3, 7)  # digits
@@ -53,6 +54,9 @@ class Phone(Field):
             impossible = _("${field}: ${number} cannot be a telephone number in ${country}.")
             raise self.invalid(impossible, number=text, country=country(self.place.country))
         return text
+
+    def sample(self, generator: Random, country: str) -> str:
+        return sample_number(generator, country)
 
     def proposals(self, text: str) -> Sequence[str]:
         return tuple(dict.fromkeys(self._numbers_in(text)))
@@ -140,6 +144,9 @@ class Link(Field):
         self.check_length(text)  # again: the scheme may have been prepended
         return text
 
+    def sample(self, generator: Random, country: str) -> str:
+        return f"https://www.company{generator.randrange(1, 1000)}.example/"
+
     def display_html(self, value: Value, translate: Translate) -> Markup:
         label = f"{value} {translate(_('(opens in a new tab)'))}"
         link = Markup('<a href="{}" target="_blank" rel="noopener noreferrer nofollow" aria-label="{}">{}</a>')
@@ -184,6 +191,9 @@ class Email(Field):
         if not _EMAIL.fullmatch(text):
             raise self.invalid(_("${field} is not an e-mail address."))
         return text
+
+    def sample(self, generator: Random, country: str) -> str:
+        return f"info@company{generator.randrange(1, 1000)}.example"
 
     def display_html(self, value: Value, translate: Translate) -> Markup:
         return Markup('<a href="mailto:{}">{}</a>').format(quote(value, safe="@"), value)

@@ -1,6 +1,7 @@
 """The field of opening hours, in the syntax of OpenStreetMap's key ``opening_hours``."""
 
 import re
+from random import Random
 
 from groundtransport.i18n import _
 from groundtransport.records.fields.base import Field
@@ -21,6 +22,9 @@ _TIMES = rf"(?:{_SPAN}(?:,{_SPAN})*|off|closed)"
 _RULE = re.compile(rf"24/7|(?:{_list_of(_MONTH)} )?(?:{_list_of(_DAY)} )?{_TIMES}")
 
 
+SAMPLES = ("24/7", "Mo-Su 05:00-23:30", "Mo-Fr 06:00-22:00; Sa,Su 08:00-20:00; PH off")
+
+
 class OpeningHours(Field):
     """Rules of months, weekdays and times, such as ``Mo-Fr 06:00-22:00; Sa,Su 08:00-20:00; PH off``, or ``24/7``.
 
@@ -30,6 +34,9 @@ class OpeningHours(Field):
 
     group = "contact"
     help = _("Such as: Mo-Fr 06:00-22:00; Sa,Su 08:00-20:00; PH off. Or: 24/7.")
+
+    def sample(self, generator: Random, country: str) -> str:
+        return generator.choice(SAMPLES)
 
     def convert(self, text: str) -> str:
         rules = [" ".join(re.sub(r"\s*,\s*", ",", rule).split()) for rule in text.strip("; ").split(";")]

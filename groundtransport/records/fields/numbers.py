@@ -3,6 +3,7 @@
 import re
 from datetime import date
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 import colander
@@ -15,6 +16,7 @@ from groundtransport.records.fields.base import Field, JsonSchema
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _DECIMAL = re.compile(r"([+-]?[0-9]{1,18})(?:[.,]([0-9]+))?", re.ASCII)
+SAMPLE_RANGE = 100  # between the lowest and the highest number of sample records, if the field permits it
 FIRST_CELL_DATE = "1900-03-01"  # Excel counts a day that 1900 did not have before it
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _DOTTED_DATE = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})", re.ASCII)  # with dots, the day is always first
@@ -65,6 +67,9 @@ class WholeNumber(RangeField):
             low, high = formats.number(self.minimum), formats.number(self.maximum)
             raise self.invalid(_("${field} must be from ${low} to ${high}."), low=low, high=high)
 
+    def sample(self, generator: Random, country: str) -> str:
+        return str(generator.randint(self.minimum, min(self.maximum, self.minimum + SAMPLE_RANGE)))
+
     def spreadsheet_value(self, value: Value) -> str | int:
         return "" if value is None else int(value)
 
@@ -97,6 +102,10 @@ class Amount(RangeField):
             raise self.invalid(_("${field} must be from ${low} to ${high}."), low=low, high=high)
         return f"{abs(value) if value == 0 else value:.{self.scale}f}"
 
+    def sample(self, generator: Random, country: str) -> str:
+        steps = int(min(self.maximum - self.minimum, Decimal(SAMPLE_RANGE)).scaleb(self.scale))
+        return str(self.minimum + Decimal(generator.randint(0, steps)).scaleb(-self.scale))
+
     def spreadsheet_value(self, value: Value) -> str | Decimal:
         return "" if value is None else Decimal(value)
 
@@ -126,6 +135,9 @@ class DateField(RangeField):
             return date.fromisoformat(text).isoformat()
         except ValueError:
             raise self.invalid(_("${field} must be a date, such as 2026-11-03.")) from None
+
+    def sample(self, generator: Random, country: str) -> str:
+        return date(2026, generator.randint(1, 12), generator.randint(1, 28)).isoformat()
 
     def spreadsheet_value(self, value: Value) -> str | date:
         """Return a date; a text for one that spreadsheets cannot hold or number differently (before March 1900)."""
