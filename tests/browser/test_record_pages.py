@@ -80,3 +80,19 @@ def test_the_titles_of_the_users_stand_above_their_rows(visit: Visit, screen: Sc
 
     title = page.get_by_role("columnheader", name="Role").bounding_box()
     assert title["y"] + title["height"] <= page.locator("tbody th").first.bounding_box()["y"]
+
+
+def test_no_title_of_a_pair_of_doubles_is_broken_in_spanish(visit: Visit, admin_client: Client) -> None:
+    for text in ("Una descripción", "Otra descripción"):
+        admin_client.create("transit", company_name="Doble Express", description=text)
+    page = visit(screen=PHONE, locale="es-ES")
+    page.goto("/admin/transit/doubles")
+
+    lines = page.get_by_text("Descripción", exact=True).evaluate(
+        """node => {
+            const range = document.createRange();
+            range.selectNodeContents(node);
+            return range.getClientRects().length;
+        }"""
+    )
+    assert lines == 1
