@@ -116,17 +116,24 @@ def _with_successors(dbsession: Session, rows: Sequence[AnyRow]) -> Iterator[Any
 
 @dataclass(frozen=True)
 class Proposal:
-    """The airports that a text may mean, best first; ``instead`` is the near text that was searched for, or ""."""
+    """The airports that a text may mean, best first.
+
+    ``instead`` is the near or shorter text that was searched for, "" for the text itself.
+    """
 
     airports: Sequence[AnyRow]
     instead: str = ""
 
 
 def propose(dbsession: Session, text: str) -> Proposal:
-    """Return the airports of a search; if there are none, those of a text with near words."""
-    airports = search(dbsession, text)
-    near = "" if airports else _directory(dbsession).near(text)
-    return Proposal(search(dbsession, near), near) if near else Proposal(airports)
+    """Return the airports of a search; if there are none, those of a text with near words, or of a part of the text."""
+    if airports := search(dbsession, text):
+        return Proposal(airports)
+    directory = _directory(dbsession)
+    for instead in filter(None, (directory.near(text), directory.shorter(text))):
+        if airports := search(dbsession, instead):
+            return Proposal(airports, instead)
+    return Proposal([])
 
 
 def suggestions(dbsession: Session, text: str) -> list[str]:

@@ -112,16 +112,29 @@ class Directory:
         return [self._ids[number] for number in ranked[:most]]
 
     def near(self, text: str) -> str:
-        """Return the text with near words in place of those that no airport has; "" if there is none near."""
+        """Return the nearest name, or the text with near words in place of those that no airport has; "" for none."""
         words = _terms(normalized(text[:LONGEST]))
-        unknown = [word for word in words if not self._latin.has(f" {word}")]
-        if not unknown:
-            return ""
-        nearest_text = _nearest(" ".join(words), self._vocabulary)
+        whole = " ".join(words)
+        nearest_text = _nearest(whole, self._vocabulary)
         if nearest_text is None:
+            unknown = [word for word in words if not self._latin.has(f" {word}")]
             near = {word: _nearest(word, self._vocabulary) for word in unknown}
             nearest_text = "" if None in near.values() else " ".join(near.get(word) or word for word in words)
-        return nearest_text
+        return "" if nearest_text == whole else nearest_text
+
+    def shorter(self, text: str) -> str:
+        """Return the longest part of the text that airports match: "jfk" of "jfk terminal 4"; "" if there is none.
+
+        Words are left out at the end, or else at the beginning. A single word that is not Latin loses its last letters,
+        because Chinese and Japanese have no blanks between words.
+        """
+        whole = normalized(text[:LONGEST])
+        words = whole.split()[:MOST_WORDS]
+        numbers = range(1, len(words))
+        parts = [" ".join(words[:-number]) for number in numbers] + [" ".join(words[number:]) for number in numbers]
+        if len(words) == 1 and not whole.isascii():
+            parts = [whole[:length] for length in range(len(whole) - 1, 1, -1)]
+        return next((part for part in parts if self.find(part, 1)), "")
 
     @cached_property
     def _vocabulary(self) -> list[str]:

@@ -96,6 +96,15 @@ def test_a_near_word_is_offered_where_no_airport_has_the_word() -> None:
     assert (ALL.near("kennedy"), ALL.near("xyzzy"), ALL.near("nyq")) == ("", "", "")
 
 
+def test_a_text_with_more_words_than_any_airport_is_shortened() -> None:
+    assert (ALL.shorter("jfk terminal 4"), ALL.shorter("kennedy t5"), ALL.shorter("hotel newark")) == (
+        "jfk",
+        "kennedy",
+        "newark",
+    )
+    assert (ALL.shorter("kennedy"), ALL.shorter("xyzzy plugh"), ALL.shorter("")) == ("", "", "")
+
+
 def test_of_very_many_the_most_important_are_looked_at() -> None:
     strips = [(1e-5, "bbb", "Bay", f"a strip {number}") for number in range(3 * MOST_SCORED)]
     matched = directory([(0.9, "xyz", "Aa", "Aa Airport"), *strips, (1e-5, "aaa", "Bay", "The last airport")])

@@ -342,6 +342,27 @@ def test_a_mistyped_word_is_replaced_by_a_near_one(dbsession: Session) -> None:
     assert lookup.propose(dbsession, "heathrow").instead == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "instead", "code"),
+    [
+        ("los angelas", "los angeles", "LAX"),  # another place has "angelas"
+        ("jfk terminal 4", "jfk", "JFK"),
+        ("london heathrow t5 arrivals", "london heathrow", "LHR"),
+        ("letiště praha", "praha", "PRG"),  # what is near finds nothing
+        ("مطار دبي", "دبي", "DXB"),
+        ("深圳宝安", "深圳", "SZX"),
+        ("成田空港", "成田", "NRT"),
+    ],
+)
+def test_what_no_airport_has_is_left_out(dbsession: Session, text: str, instead: str, code: str) -> None:
+    proposal = lookup.propose(dbsession, text)
+    assert (proposal.airports[0].code, proposal.instead) == (code, instead)
+
+
+def test_what_means_no_airport_finds_none(dbsession: Session) -> None:
+    assert lookup.propose(dbsession, "xyzzy plugh") == lookup.Proposal([])
+
+
 def test_records_make_an_airport_likelier_than_others_of_its_size() -> None:
     quiet = Airport(page_rank=None, population=0)
     small, big = Airport(page_rank=0.02, population=0), Airport(page_rank=0.6, population=0)
