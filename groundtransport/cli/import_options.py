@@ -71,12 +71,12 @@ def read_file(reader: FileReader, path: Path, request: ImportRequest) -> SourceF
     options = ReadOptions(request.encoding or "", request.delimiter, request.sheet)
     file = reader.sniff(path, path.name, options)
     if file.is_guessed:
-        hint = f"not valid UTF-8. If the file is {ENCODINGS[file.encoding]}: --encoding {file.encoding}"
+        hint = f"is not valid UTF-8. If it is {ENCODINGS[file.encoding]}: --encoding {file.encoding}"
         file = reader.sniff(path, path.name, ReadOptions(UTF_8, request.delimiter, request.sheet))
         titles = "".join(file.header)
         if titles != titles.encode(errors="replace").decode():  # invalid bytes are surrogates: see reading/csv_rows.py
-            raise click.ClickException(f"The header is {hint}")
-        click.echo(f"The file is {hint.replace('the file', 'it')}")
+            raise click.ClickException(f"The header {hint}")
+        click.echo(f"The file {hint}")
     return file
 
 

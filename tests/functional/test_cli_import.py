@@ -341,7 +341,7 @@ def test_columns_and_defaults_can_be_given(shell: Shell, site: Site) -> None:
 def test_a_header_in_another_encoding_gives_one_error_that_names_the_encoding(shell: Shell) -> None:
     file = shell.write("A\u00e9roport;Soci\u00e9t\u00e9\nJFK;M\u00fcller\n".encode("cp1252"))
     output = shell("import", "transit", file, fails=True)
-    assert "Error: The header is not valid UTF-8. If the file is Windows-1252: --encoding cp1252" in output
+    assert "Error: The header is not valid UTF-8. If it is Windows-1252: --encoding cp1252" in output
     assert "no column" not in output
 
 
