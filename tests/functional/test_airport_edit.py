@@ -94,7 +94,7 @@ def test_a_closed_airport_is_marked_proposed_after_others_and_its_successor_offe
     assert "Closed since Jan 31, 2026." in message.get_text()
     assert message.find("a")["href"] == "/admin/airports/LHR"
     with db.transaction(site.engine) as dbsession:
-        codes = [row.code for row in lookup.search(dbsession, "new york")]
+        codes = [row.code for row in lookup.search(dbsession, "nyc")]
     assert codes.index("LGA") < codes.index("JFK") < codes.index("LHR")
 
 
