@@ -37,7 +37,7 @@ BAD = {
     "fare_from": ["cheap", "-1", "1.234", "1e3", "1,000.00", "9" * 19],
     "taxis": ["12.5", "many", "-1", "1001", "1_0", "٣"],
     "wheelchair": ["maybe"],
-    "checked_on": ["3.11.2026", "2026-02-30", "20261103", "0000-01-01"],
+    "checked_on": ["3/11/2026", "31.2.2026", "2026-02-30", "20261103", "0000-01-01"],
     "opening_hours": ["Mo-Fr", "25:00-26:00", "monday", "Mo 24:30-25:00"],
     "email": ["rank", "rank@taxi", "a b@taxi.example", "a@b@taxi.example", "<a>@taxi.example"],
     "payments": ["gold", "cash, gold", "cash card"],

@@ -25,7 +25,7 @@ from tests.site import ENVIRON, Site
 
 pytestmark = pytest.mark.slow
 
-ROWS, KILLS = 3_000, 3
+ROWS, KILLS = 6_000, 3
 
 
 @contextmanager

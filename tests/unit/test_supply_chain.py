@@ -42,6 +42,8 @@ def test_the_service_starts_no_program_and_runs_no_text() -> None:
         }
         if path.parts[-2:] == ("db", "backup.py"):  # a command: calls pg_dump and pg_restore, without a shell
             imported.remove("subprocess")
+        if path.name == "sheet_extent.py":  # calls expat alone, and refuses document types and thus entities
+            imported.remove("xml")
         assert not imported & {"subprocess", "pickle", "marshal", "shelve", "xml", "yaml"}, path
         assert not called & {"eval", "exec", "compile", "__import__"}, path
 
