@@ -1,6 +1,7 @@
 """``groundtransport worker``: execute background jobs in a process of its own."""
 
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
 
 import click
@@ -28,4 +29,6 @@ def worker(context: CommandContext, once: bool) -> None:  # noqa: FBT001  # clic
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end)
     click.echo(f"Executing jobs as {runner.owner}, until Ctrl+C or SIGTERM")
-    runner.run()
+    # In another thread: the handler of a signal would wait for ever for a lock of an event that its own thread holds.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(runner.run).result()

@@ -1,9 +1,11 @@
 """Background jobs: each is executed once, by one runner at a time, and survives the end of its runner."""
 
+import signal
 import threading
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from groundtransport import db
 from groundtransport.jobs import HandlerEntry, JobRun, LeaseLost, housekeeping, queue, runner
 from groundtransport.jobs.models import Job, JobState
 from groundtransport.jobs.runner import BackgroundRunner, Runner
+from tests.shell import Shell
 from tests.site import Site
 
 NAME = "count"
@@ -264,3 +267,18 @@ def test_the_thread_executes_a_job_without_waiting_for_its_next_look(
     assert not background.thread.is_alive()
     with db.transaction(site.engine) as dbsession:
         assert not housekeeping.workers(dbsession)
+
+
+def test_the_handler_of_a_signal_never_waits_for_its_own_thread(
+    small_database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It sets events, and an event's lock is held for an instant by the thread that waits for it."""
+    handlers: dict[int, Callable[..., object]] = {}
+    monkeypatch.setattr(signal, "signal", handlers.__setitem__)
+
+    def run(_runner: Runner) -> None:
+        assert threading.current_thread() is not threading.main_thread()
+        handlers[signal.SIGTERM](signal.SIGTERM, None)
+
+    monkeypatch.setattr(Runner, "run", run)
+    assert "Executing jobs" in Shell(tmp_path, small_database_url)("worker")
