@@ -68,6 +68,7 @@ def translated(text: str | tuple[str, ...], localizer: Localizer | None = None) 
     return result
 
 
+@lru_cache(1_000, typed=True)  # an import asks for the same labels in every row; typed: an equal str is not marked
 def in_every_language(text: str) -> tuple[str, ...]:
     """Return a text and, if it is marked for translation, its translations; for what people write into files."""
     if not isinstance(text, TranslationString):
